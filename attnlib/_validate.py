@@ -1,0 +1,160 @@
+"""Checks on arguments: each error says what must hold, what came and what to do."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def shape(x: Tensor) -> tuple[int, ...]:
+    """Return the shape as a plain tuple, which reads better in a message."""
+    return tuple(x.shape)
+
+
+def require_tensor(name: str, x: object) -> None:
+    """Raise unless ``x`` is a tensor."""
+    if not isinstance(x, Tensor):
+        raise TypeError(
+            f"{name} must be a torch.Tensor, got {type(x).__name__}; wrap it in torch.as_tensor"
+        )
+
+
+def require_whole(name: str, n: object, least: int) -> None:
+    """Raise unless ``n`` is a whole number of at least ``least``."""
+    if isinstance(n, bool) or not isinstance(n, int):
+        raise TypeError(f"{name} must be an int, got {type(n).__name__} ({n!r})")
+    if n < least:
+        raise ValueError(f"{name} must be at least {least}, got {n}")
+
+
+def require_same_kind(**tensors: Tensor) -> None:
+    """Raise unless the tensors are floating, of one dtype and on one device."""
+    first, reference = next(iter(tensors.items()))
+    for name, x in tensors.items():
+        require_tensor(name, x)
+        if not x.is_floating_point():
+            raise TypeError(f"{name} must be a floating-point tensor, got {x.dtype}; use .float()")
+        if x.dtype != reference.dtype:
+            raise TypeError(
+                f"{first} and {name} must have the same dtype, "
+                f"got {reference.dtype} and {x.dtype}; convert one with .to(dtype)"
+            )
+        if x.device != reference.device:
+            raise ValueError(
+                f"{first} and {name} must be on the same device, "
+                f"got {reference.device} and {x.device}; move one with .to(device)"
+            )
+
+
+def require_rank(**tensors: Tensor) -> None:
+    """Raise unless each tensor has a sequence axis and a feature axis."""
+    for name, x in tensors.items():
+        if x.ndim < 2:
+            raise ValueError(
+                f"{name} must have at least two axes (..., length, width), got shape {shape(x)}; "
+                f"a single vector is {name}[None]"
+            )
+
+
+def head_groups(q: Tensor, k: Tensor) -> int:
+    """Return how many query heads share one key head; 1 when the heads broadcast as they are."""
+    if q.ndim < 3 or k.ndim < 3:
+        return 1
+    H, Hkv = q.shape[-3], k.shape[-3]
+    if Hkv in (1, H) or H == 1:
+        return 1
+    if Hkv == 0 or H % Hkv:
+        raise ValueError(
+            f"the number of key heads Hkv must divide the number of query heads H, "
+            f"got H = {H} and Hkv = {Hkv} from q {shape(q)} and k {shape(k)}"
+        )
+    return H // Hkv
+
+
+def scores_shape(q: Tensor, k: Tensor) -> tuple[int, ...]:
+    """Check queries against keys and return the shape ``(..., T, S)`` of their scores."""
+    require_same_kind(q=q, k=k)
+    require_rank(q=q, k=k)
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"q and k must have the same width D, got q {shape(q)} and k {shape(k)}; "
+            f"project one, or use bilinear_scores or additive_scores"
+        )
+    if q.shape[-1] == 0:
+        raise ValueError(f"the width D of q and k must be at least 1, got q {shape(q)}")
+    lead_q, lead_k = q.shape[:-2], k.shape[:-2]
+    if head_groups(q, k) > 1:
+        lead_q, lead_k = q.shape[:-3], k.shape[:-3]
+    try:
+        lead = torch.broadcast_shapes(lead_q, lead_k)
+    except RuntimeError:
+        raise ValueError(
+            f"the leading axes of q and k must broadcast, got q {shape(q)} and k {shape(k)}"
+        ) from None
+    if head_groups(q, k) > 1:
+        lead = (*lead, q.shape[-3])
+    return (*lead, q.shape[-2], k.shape[-2])
+
+
+def check_values(q: Tensor, k: Tensor, v: Tensor) -> None:
+    """Check values against queries and keys that already passed `scores_shape`."""
+    require_same_kind(q=q, v=v)
+    require_rank(v=v)
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"k and v must have the same length S, got k {shape(k)} and v {shape(v)}")
+    grouped = head_groups(q, k) > 1
+    if grouped != (head_groups(q, v) > 1) or (grouped and k.shape[-3] != v.shape[-3]):
+        raise ValueError(
+            f"k and v must have the same number of heads Hkv, got k {shape(k)} and v {shape(v)}"
+        )
+    lead_k, lead_v = (x.shape[:-3] if grouped else x.shape[:-2] for x in (k, v))
+    lead_q = q.shape[:-3] if grouped else q.shape[:-2]
+    try:
+        torch.broadcast_shapes(lead_q, lead_k, lead_v)
+    except RuntimeError:
+        raise ValueError(
+            f"the leading axes of q, k and v must broadcast, "
+            f"got q {shape(q)}, k {shape(k)} and v {shape(v)}"
+        ) from None
+
+
+def check_fits(name: str, x: Tensor, target: tuple[int, ...]) -> None:
+    """Raise unless ``x`` broadcasts to ``target``, the shape of the scores, without enlarging it."""
+    try:
+        fits = torch.broadcast_shapes(x.shape, target) == torch.Size(target)
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{name} must broadcast to the scores' shape (..., T, S) = {target}, got {shape(x)}"
+        )
+
+
+def check_mask(mask: Tensor, target: tuple[int, ...], device: torch.device) -> None:
+    """Raise unless ``mask`` is a boolean mask for scores of shape ``target`` on ``device``."""
+    require_tensor("mask", mask)
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask must be boolean, True = may attend, got {mask.dtype}; "
+            f"numbers to add to the scores go into bias"
+        )
+    if mask.device != device:
+        raise ValueError(
+            f"mask must be on the device of q, {device}, got {mask.device}; use mask.to(q.device)"
+        )
+    check_fits("mask", mask, target)
+
+
+def check_bias(bias: Tensor, target: tuple[int, ...], device: torch.device) -> None:
+    """Raise unless ``bias`` can be added to scores of shape ``target`` on ``device``."""
+    require_tensor("bias", bias)
+    if not bias.is_floating_point():
+        raise TypeError(
+            f"bias must be a floating-point tensor that is added to the scores, got {bias.dtype}; "
+            f"a boolean mask goes into mask"
+        )
+    if bias.device != device:
+        raise ValueError(
+            f"bias must be on the device of q, {device}, got {bias.device}; use bias.to(q.device)"
+        )
+    check_fits("bias", bias, target)

@@ -1,0 +1,235 @@
+"""Attention as two functions: the weights, readable, and the output, as fast as PyTorch.
+
+Chapter 3 of the book builds both from nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlib._validate import (
+    check_bias,
+    check_mask,
+    check_values,
+    head_groups,
+    require_tensor,
+    scores_shape,
+)
+from attnlib.masks import causal_mask
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Turn scores into weights: each row sums to one, or to zero if it may attend to nothing.
+
+    Args:
+        scores: ``(..., T, S)``, after scaling and bias.
+        mask: Boolean, True = may attend, broadcast to ``(..., T, S)``.
+
+    Returns:
+        Weights ``(..., T, S)``. A row with nothing to attend to is zero, and its gradient too.
+
+    Raises:
+        TypeError: If the mask is not boolean.
+        ValueError: If the mask does not fit the scores.
+
+    Chapter 3 builds it, chapter 6 explains the empty rows.
+    """
+    require_tensor("scores", scores)
+    if mask is not None:
+        check_mask(mask, tuple(scores.shape), scores.device)
+        scores = scores.masked_fill(~mask, -math.inf)
+    # softmax of a row of -inf is NaN, forward and backward: give such a row any finite scores,
+    # and take its weights away again
+    blind = (scores == -math.inf).all(-1, keepdim=True)  # (..., T, 1)
+    return scores.masked_fill(blind, 0.0).softmax(-1).masked_fill(blind, 0.0)
+
+
+def attention_weights(
+    q: Tensor,
+    k: Tensor,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+) -> Tensor:
+    """Compute how much each query takes from each key.
+
+    The order is: scores ``q @ k.T``, times scale, softcap ``c * tanh(s / c)``, plus bias, mask, softmax.
+
+    Args:
+        q: Queries ``(..., H, T, D)``.
+        k: Keys ``(..., Hkv, S, D)``, where Hkv divides H. Leading axes broadcast.
+        mask: Boolean, True = may attend, broadcast to ``(..., H, T, S)``.
+        causal: Also apply `causal_mask` ``(T, S)``.
+        bias: Numbers added to the scores, broadcast to ``(..., H, T, S)``.
+        scale: Factor on the scores, ``1 / sqrt(D)`` if not given.
+        softcap: Bound on the size of the scaled scores.
+
+    Returns:
+        Weights ``(..., H, T, S)`` in the dtype of ``q``. Each row sums to one, or to zero if the
+        query may attend to nothing. In half precision they are computed in float32, rounded once.
+
+    Raises:
+        TypeError: If a dtype is wrong; a float mask belongs into ``bias``.
+        ValueError: If shapes, devices or numbers do not fit.
+
+    Chapter 3 builds it, chapter 4 explains the scale, chapter 6 the mask.
+    """
+    _check(q, k, mask, bias, scale, softcap)
+    return _weights(q, k, mask, causal, bias, scale, softcap).to(q.dtype)
+
+
+def attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+) -> Tensor:
+    """Mix the values, each query with its own weights: ``attention_weights(...) @ v``.
+
+    Runs PyTorch's fused kernel, which holds no ``(T, S)`` matrix, unless there is a softcap.
+
+    Args:
+        q: Queries ``(..., H, T, D)``.
+        k: Keys ``(..., Hkv, S, D)``, where Hkv divides H. Leading axes broadcast.
+        v: Values ``(..., Hkv, S, Dv)``.
+        mask: Boolean, True = may attend, broadcast to ``(..., H, T, S)``.
+        causal: Also apply `causal_mask` ``(T, S)``; the fused kernel is told instead of given it.
+        bias: Numbers added to the scores, broadcast to ``(..., H, T, S)``.
+        scale: Factor on the scores, ``1 / sqrt(D)`` if not given.
+        softcap: Bound on the size of the scaled scores.
+
+    Returns:
+        Output ``(..., H, T, Dv)``. A query that may attend to nothing gets zeros.
+
+    Raises:
+        TypeError: If a dtype is wrong; a float mask belongs into ``bias``.
+        ValueError: If shapes, devices or numbers do not fit.
+
+    Chapter 3 builds it, chapter 7 counts its cost.
+    """
+    _check(q, k, mask, bias, scale, softcap)
+    check_values(q, k, v)
+    if softcap is None:
+        return fused_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale)
+    weights = _weights(q, k, mask, causal, bias, scale, softcap)
+    return (weights @ _widen(repeat_heads(v, head_groups(q, v)))).to(q.dtype)
+
+
+def fused_attention(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Translate arguments that were checked already for PyTorch's fused kernel, and call it."""
+    T, S = q.shape[-2], k.shape[-2]
+    if causal and (mask is not None or bias is not None or 1 < T < S):
+        # PyTorch aligns its causal flag with the first key and takes no mask beside it
+        mask, causal = _and(mask, causal_mask(T, S, device=q.device)), False
+    if causal and T > S:  # the first T - S queries see nothing
+        seen = fused_attention(
+            q[..., T - S :, :], k, v, causal=True, scale=scale, dropout=dropout
+        )  # (..., S, Dv)
+        return F.pad(seen, (0, 0, T - S, 0))  # (..., T, Dv)
+    bias = None if bias is None else bias.to(q.dtype)
+    if bias is not None and mask is not None:
+        bias = bias.masked_fill(~mask, -math.inf)
+    attn_mask = mask if bias is None else bias
+    if attn_mask is not None:
+        attn_mask = attn_mask.expand(*attn_mask.shape[:-2], T, S)
+    (q, k, v), missing = _as_batches(q, k, v)
+    out = F.scaled_dot_product_attention(
+        q,
+        k,
+        v,
+        attn_mask=attn_mask,
+        dropout_p=dropout,
+        is_causal=causal and T == S,
+        scale=scale,
+        enable_gqa=q.shape[-3] != k.shape[-3],
+    )
+    return out[(0,) * missing]
+
+
+def repeat_heads(x: Tensor, groups: int) -> Tensor:
+    """Give every query head its own copy of the key or value head that its group shares."""
+    return x if groups == 1 else x.repeat_interleave(groups, dim=-3)  # (..., Hkv * groups, S, D)
+
+
+def _check(
+    q: Tensor,
+    k: Tensor,
+    mask: Tensor | None,
+    bias: Tensor | None,
+    scale: float | None,
+    softcap: float | None,
+) -> None:
+    target = scores_shape(q, k)
+    if mask is not None:
+        check_mask(mask, target, q.device)
+    if bias is not None:
+        check_bias(bias, target, q.device)
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale must be a finite number, got {scale}")
+    if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
+        raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
+
+
+def _weights(
+    q: Tensor,
+    k: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    bias: Tensor | None,
+    scale: float | None,
+    softcap: float | None,
+) -> Tensor:
+    T, S, D = q.shape[-2], k.shape[-2], q.shape[-1]
+    if causal:
+        mask = _and(mask, causal_mask(T, S, device=q.device))
+    q, k = _widen(q), _widen(repeat_heads(k, head_groups(q, k)))
+    scores = q @ k.transpose(-2, -1) * (D**-0.5 if scale is None else scale)  # (..., T, S)
+    if softcap is not None:
+        scores = softcap * torch.tanh(scores / softcap)
+    if bias is not None:
+        scores = scores + bias.to(scores.dtype)
+    return masked_softmax(scores, mask)
+
+
+def _as_batches(q: Tensor, k: Tensor, v: Tensor) -> tuple[list[Tensor], int]:
+    """Give q, k and v the axes ``(..., B, H, T, D)`` of one size each, without copying.
+
+    PyTorch takes its slow path for fewer axes and for axes that broadcast. Grouped heads stay grouped.
+    Returns the tensors and the number of axes that were added in front.
+    """
+    missing = max(0, 4 - max(q.ndim, k.ndim, v.ndim))
+    tensors = [x[(None,) * (4 - x.ndim)] if x.ndim < 4 else x for x in (q, k, v)]
+    own = -3 if head_groups(q, k) > 1 else -2  # from which axis on each keeps its own size
+    batch = torch.broadcast_shapes(*(x.shape[:own] for x in tensors))
+    return [x.expand(*batch, *x.shape[own:]) for x in tensors], missing
+
+
+def _widen(x: Tensor) -> Tensor:
+    """Half precision rounds every step; float32 in between rounds once, at the end."""
+    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+
+
+def _and(mask: Tensor | None, other: Tensor) -> Tensor:
+    return other if mask is None else mask & other

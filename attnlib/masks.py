@@ -1,0 +1,225 @@
+"""Boolean masks. True in row i, column j means: query i may attend to key j.
+
+Masks combine with ``&``. Key j is visible to query i of a causal mask when ``j <= i + offset``; the
+offset defaults to ``S - T``, which lines up the last query with the last key.
+
+Chapter 6 of the book explains them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from attnlib._validate import require_tensor, require_whole, shape
+
+
+def _lag(T: int, S: int | None, offset: int | None, device: torch.device | str | None) -> Tensor:
+    """Return ``i + offset - j`` for every query i and key j, shape ``(T, S)``: how far j lies back."""
+    require_whole("T", T, 0)
+    S = T if S is None else S
+    require_whole("S", S, 0)
+    offset = S - T if offset is None else offset
+    if isinstance(offset, bool) or not isinstance(offset, int):
+        raise TypeError(f"offset must be an int, got {type(offset).__name__} ({offset!r})")
+    i = torch.arange(T, device=device)[:, None] + offset  # (T, 1)
+    j = torch.arange(S, device=device)  # (S,)
+    return i - j  # (T, S)
+
+
+def causal_mask(
+    T: int,
+    S: int | None = None,
+    *,
+    offset: int | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Let each query see the keys up to its own position.
+
+    For ``T = 3`` and ``S = 5``, where two keys came earlier (from a cache, say)::
+
+        1 1 1 . .
+        1 1 1 1 .
+        1 1 1 1 1
+
+    Args:
+        T: Number of queries.
+        S: Number of keys, ``T`` if not given.
+        offset: Key j is visible to query i when ``j <= i + offset``; ``S - T`` if not given, so
+            that the last query sees every key. ``offset=0`` aligns the first query with the first key.
+        device: Where to put the mask.
+
+    Returns:
+        Boolean mask ``(T, S)``.
+
+    Raises:
+        TypeError: If a size or the offset is not an int.
+        ValueError: If a size is negative.
+    """
+    return _lag(T, S, offset, device) >= 0
+
+
+def sliding_window_mask(
+    T: int,
+    S: int | None = None,
+    *,
+    window: int,
+    offset: int | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Let each query see the last ``window`` keys up to its own position, itself included.
+
+    For ``T = S = 5`` and ``window = 3``::
+
+        1 . . . .
+        1 1 . . .
+        1 1 1 . .
+        . 1 1 1 .
+        . . 1 1 1
+
+    Args:
+        T: Number of queries.
+        S: Number of keys, ``T`` if not given.
+        window: How many keys a query sees at most.
+        offset: As in `causal_mask`.
+        device: Where to put the mask.
+
+    Returns:
+        Boolean mask ``(T, S)``.
+
+    Raises:
+        TypeError: If a size, the window or the offset is not an int.
+        ValueError: If a size is negative or the window is below 1.
+    """
+    require_whole("window", window, 1)
+    lag = _lag(T, S, offset, device)
+    return (lag >= 0) & (lag < window)
+
+
+def prefix_mask(
+    T: int,
+    S: int | None = None,
+    *,
+    prefix: int,
+    offset: int | None = None,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Let every query see the first ``prefix`` keys, and the rest causally.
+
+    For ``T = S = 5`` and ``prefix = 3``::
+
+        1 1 1 . .
+        1 1 1 . .
+        1 1 1 . .
+        1 1 1 1 .
+        1 1 1 1 1
+
+    Args:
+        T: Number of queries.
+        S: Number of keys, ``T`` if not given.
+        prefix: How many keys at the start everyone sees.
+        offset: As in `causal_mask`.
+        device: Where to put the mask.
+
+    Returns:
+        Boolean mask ``(T, S)``.
+
+    Raises:
+        TypeError: If a size, the prefix or the offset is not an int.
+        ValueError: If a size or the prefix is negative, or the prefix is longer than ``S``.
+    """
+    require_whole("prefix", prefix, 0)
+    lag = _lag(T, S, offset, device)
+    if prefix > lag.shape[1]:
+        raise ValueError(
+            f"prefix must be at most the number of keys S = {lag.shape[1]}, got {prefix}"
+        )
+    return (lag >= 0) | (torch.arange(lag.shape[1], device=device) < prefix)
+
+
+def padding_mask(lengths: Tensor | Sequence[int], S: int) -> Tensor:
+    """Hide the padding behind sequences of different lengths from every query.
+
+    For ``lengths = (2, 3)`` and ``S = 3``, the rows of the batch are ``1 1 .`` and ``1 1 1``.
+
+    Args:
+        lengths: How many keys of each sequence are real, ``(B,)``, as whole numbers.
+        S: Number of keys after padding.
+
+    Returns:
+        Boolean mask ``(B, 1, 1, S)``, the same for every head and query.
+
+    Raises:
+        TypeError: If the lengths are not whole numbers.
+        ValueError: If the lengths are not one axis of numbers from 0 to ``S``.
+    """
+    require_whole("S", S, 0)
+    lengths = torch.as_tensor(lengths)
+    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
+        raise TypeError(f"lengths must be whole numbers, got {lengths.dtype}")
+    if lengths.ndim != 1:
+        raise ValueError(f"lengths must have one axis (B,), got shape {shape(lengths)}")
+    if lengths.numel() and (lengths.min() < 0 or lengths.max() > S):
+        raise ValueError(f"lengths must lie between 0 and S = {S}, got {lengths.tolist()}")
+    mask = torch.arange(S, device=lengths.device) < lengths[:, None]  # (B, S)
+    return mask[:, None, None, :]  # (B, 1, 1, S)
+
+
+def document_mask(documents: Tensor) -> Tensor:
+    """Let tokens packed into one row see only their own document.
+
+    For ``documents = (0, 0, 1, 1, 1)``::
+
+        1 1 . . .
+        1 1 . . .
+        . . 1 1 1
+        . . 1 1 1
+        . . 1 1 1
+
+    For a language model combine it: ``document_mask(documents) & causal_mask(T)``.
+
+    Args:
+        documents: The number of the document that each token belongs to, ``(T,)`` or ``(B, T)``.
+
+    Returns:
+        Boolean mask ``(T, T)`` or ``(B, 1, T, T)``.
+
+    Raises:
+        TypeError: If the numbers are not whole.
+        ValueError: If there are not one or two axes.
+    """
+    require_tensor("documents", documents)
+    if documents.is_floating_point() or documents.is_complex():
+        raise TypeError(f"documents must be whole numbers, got {documents.dtype}")
+    if documents.ndim not in (1, 2):
+        raise ValueError(f"documents must be (T,) or (B, T), got shape {shape(documents)}")
+    mask = documents[..., :, None] == documents[..., None, :]  # (T, T) or (B, T, T)
+    return mask if documents.ndim == 1 else mask[:, None]  # (B, 1, T, T)
+
+
+def to_torch_mha(mask: Tensor) -> Tensor:
+    """Convert a mask to what `torch.nn.MultiheadAttention` expects, where True means *ignore*.
+
+    Args:
+        mask: Boolean, True = may attend: ``(T, S)``, ``(B, 1, 1, S)`` or ``(B, H, T, S)``.
+
+    Returns:
+        The opposite mask in the shape that module takes: ``(T, S)`` or ``(B * H, T, S)`` for its
+        ``attn_mask``, and ``(B, S)`` for its ``key_padding_mask`` when the mask is ``(B, 1, 1, S)``.
+
+    Raises:
+        TypeError: If the mask is not boolean.
+        ValueError: If the mask has neither two nor four axes.
+    """
+    require_tensor("mask", mask)
+    if mask.dtype != torch.bool:
+        raise TypeError(f"mask must be boolean, True = may attend, got {mask.dtype}")
+    if mask.ndim == 2:
+        return ~mask
+    if mask.ndim != 4:
+        raise ValueError(f"mask must be (T, S), (B, 1, 1, S) or (B, H, T, S), got {shape(mask)}")
+    if mask.shape[1:3] == (1, 1):
+        return ~mask[:, 0, 0]  # (B, S)
+    return ~mask.flatten(0, 1)  # (B * H, T, S)
