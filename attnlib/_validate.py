@@ -14,9 +14,7 @@ def shape(x: Tensor) -> tuple[int, ...]:
 def require_tensor(name: str, x: object) -> None:
     """Raise unless ``x`` is a tensor."""
     if not isinstance(x, Tensor):
-        raise TypeError(
-            f"{name} must be a torch.Tensor, got {type(x).__name__}; wrap it in torch.as_tensor"
-        )
+        raise TypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}; wrap it in torch.as_tensor")
 
 
 def require_whole(name: str, n: object, least: int) -> None:
@@ -104,17 +102,14 @@ def check_values(q: Tensor, k: Tensor, v: Tensor) -> None:
         raise ValueError(f"k and v must have the same length S, got k {shape(k)} and v {shape(v)}")
     grouped = head_groups(q, k) > 1
     if grouped != (head_groups(q, v) > 1) or (grouped and k.shape[-3] != v.shape[-3]):
-        raise ValueError(
-            f"k and v must have the same number of heads Hkv, got k {shape(k)} and v {shape(v)}"
-        )
+        raise ValueError(f"k and v must have the same number of heads Hkv, got k {shape(k)} and v {shape(v)}")
     lead_k, lead_v = (x.shape[:-3] if grouped else x.shape[:-2] for x in (k, v))
     lead_q = q.shape[:-3] if grouped else q.shape[:-2]
     try:
         torch.broadcast_shapes(lead_q, lead_k, lead_v)
     except RuntimeError:
         raise ValueError(
-            f"the leading axes of q, k and v must broadcast, "
-            f"got q {shape(q)}, k {shape(k)} and v {shape(v)}"
+            f"the leading axes of q, k and v must broadcast, got q {shape(q)}, k {shape(k)} and v {shape(v)}"
         ) from None
 
 
@@ -125,9 +120,7 @@ def check_fits(name: str, x: Tensor, target: tuple[int, ...]) -> None:
     except RuntimeError:
         fits = False
     if not fits:
-        raise ValueError(
-            f"{name} must broadcast to the scores' shape (..., T, S) = {target}, got {shape(x)}"
-        )
+        raise ValueError(f"{name} must broadcast to the scores' shape (..., T, S) = {target}, got {shape(x)}")
 
 
 def check_mask(mask: Tensor, target: tuple[int, ...], device: torch.device) -> None:

@@ -29,14 +29,11 @@ def pick_device() -> torch.device:
     try:
         device = torch.device(wanted)
     except RuntimeError:
-        raise ValueError(
-            f"ATTNLIB_DEVICE must be cpu, cuda, cuda:N or mps, got {wanted!r}"
-        ) from None
+        raise ValueError(f"ATTNLIB_DEVICE must be cpu, cuda, cuda:N or mps, got {wanted!r}") from None
     try:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise RuntimeError(
-            f"ATTNLIB_DEVICE is {wanted!r}, but that device is not here ({error}); "
-            f"unset it, or set it to cpu"
+            f"ATTNLIB_DEVICE is {wanted!r}, but that device is not here ({error}); unset it, or set it to cpu"
         ) from None
     return device

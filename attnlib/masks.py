@@ -133,9 +133,7 @@ def prefix_mask(
     require_whole("prefix", prefix, 0)
     lag = _lag(T, S, offset, device)
     if prefix > lag.shape[1]:
-        raise ValueError(
-            f"prefix must be at most the number of keys S = {lag.shape[1]}, got {prefix}"
-        )
+        raise ValueError(f"prefix must be at most the number of keys S = {lag.shape[1]}, got {prefix}")
     return (lag >= 0) | (torch.arange(lag.shape[1], device=device) < prefix)
 
 

@@ -45,9 +45,7 @@ class MultiHeadAttention(nn.Module):
                 f"num_heads must divide embed_dim, got embed_dim {embed_dim}, num_heads {num_heads}"
             )
         if num_heads % num_kv_heads:
-            raise ValueError(
-                f"num_kv_heads must divide num_heads, got {num_kv_heads} and {num_heads}"
-            )
+            raise ValueError(f"num_kv_heads must divide num_heads, got {num_kv_heads} and {num_heads}")
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
         self.embed_dim = embed_dim
@@ -100,9 +98,7 @@ class MultiHeadAttention(nn.Module):
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             weights = attention_weights(q, k, mask, causal=causal)  # (B, H, T, S)
-            heads = F.dropout(weights, dropout) @ repeat_heads(
-                v, self.num_heads // self.num_kv_heads
-            )
+            heads = F.dropout(weights, dropout) @ repeat_heads(v, self.num_heads // self.num_kv_heads)
         else:
             heads = fused_attention(q, k, v, mask, causal=causal, dropout=dropout)
         out = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, T, C)
@@ -157,9 +153,7 @@ class MultiHeadAttention(nn.Module):
         for name, t in (("x", x), ("context", context)):
             require_tensor(name, t)
             if t.ndim != 3 or t.shape[-1] != self.embed_dim:
-                raise ValueError(
-                    f"{name} must be (B, T, C) with C = {self.embed_dim}, got {shape(t)}"
-                )
+                raise ValueError(f"{name} must be (B, T, C) with C = {self.embed_dim}, got {shape(t)}")
         require_same_kind(x=x, context=context)
         if x.shape[0] != context.shape[0]:
             raise ValueError(

@@ -64,9 +64,7 @@ def bilinear_scores(q: Tensor, k: Tensor, weight: Tensor) -> Tensor:
     require_same_kind(q=q, k=k, weight=weight)
     require_rank(q=q, k=k)
     if shape(weight) != (q.shape[-1], k.shape[-1]):
-        raise ValueError(
-            f"weight must be (Dq, Dk) = {(q.shape[-1], k.shape[-1])}, got {shape(weight)}"
-        )
+        raise ValueError(f"weight must be (Dq, Dk) = {(q.shape[-1], k.shape[-1])}, got {shape(weight)}")
     return q @ weight @ k.transpose(-2, -1)
 
 

@@ -44,9 +44,7 @@ def weights(q, k, mask=None, *, causal=False, bias=None, scale=None, softcap=Non
                 visible = [[visible[i][j] and j <= i + S - T for j in range(S)] for i in range(T)]
             key = k[b, h * Hkv // H].double().tolist()
             out.append(
-                weights_one_head(
-                    q[b, h].double().tolist(), key, visible, bias[b, h].tolist(), scale, softcap
-                )
+                weights_one_head(q[b, h].double().tolist(), key, visible, bias[b, h].tolist(), scale, softcap)
             )
     return torch.tensor(out, dtype=torch.float64).reshape(B, H, T, S)
 

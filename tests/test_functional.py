@@ -92,9 +92,7 @@ def test_grouped_heads_equal_the_loop_reference(kv_heads, causal):
     q, k, v = case(heads=6, kv_heads=kv_heads)
     expected = reference.attention(q, k, v, causal=causal)
     torch.testing.assert_close(attention(q, k, v, causal=causal), expected)
-    torch.testing.assert_close(
-        attention_weights(q, k, causal=causal), reference.weights(q, k, causal=causal)
-    )
+    torch.testing.assert_close(attention_weights(q, k, causal=causal), reference.weights(q, k, causal=causal))
 
 
 @pytest.mark.parametrize("sizes", [(5, 5), (5, 7), (7, 5), (1, 7), (7, 1), (2, 2)])
@@ -301,9 +299,7 @@ def test_the_future_changes_nothing():
     q, k, v = case(S=T)
     out = attention(q, k, v, causal=True)
     k[:, :, 3:], v[:, :, 3:] = 99.0, -99.0
-    torch.testing.assert_close(
-        attention(q, k, v, causal=True)[:, :, :3], out[:, :, :3], rtol=0, atol=0
-    )
+    torch.testing.assert_close(attention(q, k, v, causal=True)[:, :, :3], out[:, :, :3], rtol=0, atol=0)
 
 
 def test_no_argument_is_changed():
@@ -357,8 +353,7 @@ def rand(*shape, dtype=torch.float32):
         (
             lambda: attention(rand(2, 6, 5, 11), rand(2, 3, 7, 11), rand(2, 2, 7, 11)),
             ValueError,
-            "k and v must have the same number of heads Hkv, "
-            "got k (2, 3, 7, 11) and v (2, 2, 7, 11)",
+            "k and v must have the same number of heads Hkv, got k (2, 3, 7, 11) and v (2, 2, 7, 11)",
         ),
         (
             lambda: attention(rand(2, 3, 5, 11), rand(5, 3, 7, 11), rand(5, 3, 7, 11)),
@@ -374,8 +369,7 @@ def rand(*shape, dtype=torch.float32):
         (
             lambda: attention(rand(11), rand(7, 11), rand(7, 11)),
             ValueError,
-            "q must have at least two axes (..., length, width), got shape (11,); "
-            "a single vector is q[None]",
+            "q must have at least two axes (..., length, width), got shape (11,); a single vector is q[None]",
         ),
         (
             lambda: attention(rand(5, 0), rand(7, 0), rand(7, 2)),

@@ -145,9 +145,7 @@ def test_to_torch_mha_gives_the_module_the_same_result():
     torch.manual_seed(0)
     mha = torch.nn.MultiheadAttention(6, 2, batch_first=True)
     x = torch.randn(3, 5, 6)
-    flag, _ = mha(
-        x, x, x, attn_mask=torch.nn.Transformer.generate_square_subsequent_mask(5), is_causal=True
-    )
+    flag, _ = mha(x, x, x, attn_mask=torch.nn.Transformer.generate_square_subsequent_mask(5), is_causal=True)
     ours, _ = mha(x, x, x, attn_mask=to_torch_mha(causal_mask(5)))
     torch.testing.assert_close(ours, flag)
     short, _ = mha(x[:1, :3], x[:1, :3], x[:1, :3])

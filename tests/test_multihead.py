@@ -37,9 +37,7 @@ MASKS = {
 def test_equals_torch_values_weights_and_gradients(bias, mask, theirs_mask):
     theirs, ours = pair(bias=bias)
     x, context = randn(B, T, C).requires_grad_(), randn(B, S, C, seed=1).requires_grad_()
-    expected, expected_weights = theirs(
-        x, context, context, average_attn_weights=False, **theirs_mask
-    )
+    expected, expected_weights = theirs(x, context, context, average_attn_weights=False, **theirs_mask)
     out, weights = ours(x, context, mask=mask, need_weights=True)
     fast = ours(x, context, mask=mask)
     torch.testing.assert_close(out, expected)
@@ -79,9 +77,7 @@ def test_grouped_heads_equal_full_heads_with_repeated_weights(num_kv_heads):
     full.load_state_dict(state)
     x = randn(B, T, C)
     torch.testing.assert_close(grouped(x), full(x))
-    torch.testing.assert_close(
-        grouped(x, need_weights=True)[1], full(x, causal=False, need_weights=True)[1]
-    )
+    torch.testing.assert_close(grouped(x, need_weights=True)[1], full(x, causal=False, need_weights=True)[1])
     saved = 2 * (C + 1) * (C - C * num_kv_heads // H)
     count = [sum(p.numel() for p in m.parameters()) for m in (full, grouped)]
     assert count[0] - count[1] == saved

@@ -1,0 +1,53 @@
+"""``python -m attnlib progress`` and ``python -m attnlib doctor``."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+
+def doctor() -> None:
+    """Print versions, the device and whether widgets will work."""
+    import attnlib
+    from attnlib.learn.record import home
+
+    def have(name: str) -> str:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return "not installed"
+
+    print(f"attnlib      {attnlib.__version__}")
+    print(f"python       {platform.python_version()} on {platform.machine()}")
+    for name in ("torch", "numpy", "matplotlib", "anywidget", "ipywidgets", "jupyterlab"):
+        print(f"{name:<12} {have(name)}")
+    try:
+        device = str(attnlib.pick_device())
+    except (ValueError, RuntimeError) as error:
+        device = f"none: {error}"
+    print(f"device       {device}")
+    missing = [n for n in ("anywidget", "ipywidgets") if have(n) == "not installed"]
+    fix = f"no: pip install {' '.join(missing)}"
+    print(f"widgets      {fix if missing else 'will work'}")
+    print(
+        f"figures      {'no: pip install matplotlib' if have('matplotlib') == 'not installed' else 'will work'}"
+    )
+    print(f"progress in  {home()}")
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run one of the commands."""
+    parser = argparse.ArgumentParser(prog="python -m attnlib", description="The book's helper.")
+    parser.add_argument("command", choices=["progress", "doctor"], help="what to show")
+    command = parser.parse_args(argv).command
+    if command == "doctor":
+        doctor()
+    else:
+        from attnlib.learn import progress
+
+        progress()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""The exercises and quizzes, a module and a quiz file for each topic."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from importlib import import_module, resources
+
+from attnlib.learn.exercises import Exercise
+
+CHAPTERS = {"3": "queries_keys_values"}
+
+
+@functools.cache
+def exercises() -> dict[str, Exercise]:
+    """Return every exercise by its id, in the order of the book."""
+    found = {}
+    for topic in CHAPTERS.values():
+        for exercise in import_module(f"{__name__}.{topic}").EXERCISES:
+            found[exercise.id] = exercise
+    return found
+
+
+def quiz_data(chapter: str) -> dict:
+    """Return the title and questions of a chapter's quiz.
+
+    Raises:
+        ValueError: If there is no such chapter.
+    """
+    if chapter not in CHAPTERS:
+        raise ValueError(f"there is no quiz {chapter!r}; there are {', '.join(CHAPTERS)}")
+    file = resources.files(__name__) / f"{CHAPTERS[chapter]}.toml"
+    return tomllib.loads(file.read_text("utf8"))

@@ -1,0 +1,152 @@
+"""Exercises that grade themselves: they name the mistake, give hints and keep progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from attnlib.learn._show import inline, line, plain, show
+from attnlib.learn.record import save_attempt
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Attributes:
+        id: Chapter and number, like ``3.4``.
+        title: What it is called on the page.
+        difficulty: ``easy``, ``medium`` or ``hard``.
+        minutes: How long it takes.
+        hints: Two or more, each giving away a little more.
+        grade: Takes the answer and returns None if it is right, else the mistake in words.
+        lesson: What to take away, told after it is solved.
+    """
+
+    id: str
+    title: str
+    difficulty: str
+    minutes: int
+    hints: tuple[str, ...]
+    grade: Callable[[object], str | None]
+    lesson: str
+
+
+_given: dict[str, int] = {}  # hints given so far in this session
+
+
+def check(id: str, answer: object, *, record: bool = True) -> None:
+    """Grade an answer and say what is wrong with it. Never raises.
+
+    Args:
+        id: The exercise, like ``"3.4"``.
+        answer: What it asks for: a number, a tensor or a function.
+        record: Whether to keep the result as progress; the solutions pages do not.
+    """
+    exercise = _find(id)
+    if exercise is None:
+        return
+    result = _grade(exercise, answer)
+    if result is NOT_ATTEMPTED:
+        hints = "".join(
+            f"<details><summary>Hint {n}</summary>{inline(h)}</details>"
+            for n, h in enumerate(exercise.hints, 1)
+        )
+        body = "Not attempted yet: put your answer in place of <code>...</code> and run the cell."
+        show(
+            line("todo", "○", f"Exercise {exercise.id}.", body, rest=hints),
+            f"○ Exercise {exercise.id}. Not attempted yet: put your answer in place of ... "
+            f'and run the cell. Stuck? hint("{exercise.id}")',
+        )
+        return
+    note = save_attempt(exercise.id, passed=result is None) if record else ""
+    kind, mark, label, words = (
+        ("good", "✓", "passed.", exercise.lesson)
+        if result is None
+        else ("bad", "✗", "not yet:", f'{result} Stuck? `hint("{exercise.id}")`')
+    )
+    text = " ".join(filter(None, [words, note]))
+    show(
+        line(kind, mark, f"Exercise {exercise.id} {label}", inline(text)),
+        f"{mark} Exercise {exercise.id} {label} {plain(text)}",
+    )
+
+
+def hint(id: str) -> None:
+    """Give one more hint to an exercise each time it is called.
+
+    Args:
+        id: The exercise, like ``"3.4"``.
+    """
+    exercise = _find(id)
+    if exercise is None:
+        return
+    total = len(exercise.hints)
+    n = min(_given.get(exercise.id, 0) + 1, total)
+    last = _given.get(exercise.id, 0) >= total
+    _given[exercise.id] = n
+    more = " That was the last hint; the solutions page has a worked answer." if last else ""
+    text = exercise.hints[n - 1] + more
+    show(
+        line("todo", "○", f"Exercise {exercise.id}, hint {n} of {total}.", inline(text)),
+        f"○ Exercise {exercise.id}, hint {n} of {total}. {plain(text)}",
+    )
+
+
+NOT_ATTEMPTED = object()
+
+
+def _grade(exercise: Exercise, answer: object) -> object:
+    """Return None if right, the mistake as a string, or NOT_ATTEMPTED."""
+    if _blank(answer):
+        return NOT_ATTEMPTED
+    try:
+        return exercise.grade(answer)
+    except _NotWrittenError:
+        return NOT_ATTEMPTED
+    except Exception as error:  # the learner's code may raise anything
+        return f"it stopped with `{type(error).__name__}: {error}`."
+
+
+def _blank(answer: object) -> bool:
+    if answer is None or answer is ...:
+        return True
+    if isinstance(answer, (list, tuple)):
+        return len(answer) == 0 or any(_blank(a) for a in answer)
+    if isinstance(answer, dict):
+        return len(answer) == 0 or any(_blank(a) for a in answer.values())
+    return False
+
+
+class _NotWrittenError(Exception):
+    """The learner's function returns nothing yet."""
+
+
+def call(function: object, *arguments: object) -> object:
+    """Call a learner's function for a grader; an empty one counts as not attempted.
+
+    Raises:
+        TypeError: If it is not a function, or takes other arguments.
+    """
+    if not callable(function):
+        raise TypeError(f"the answer must be a function, got {type(function).__name__}")
+    try:
+        result = function(*arguments)
+    except NotImplementedError:
+        raise _NotWrittenError from None
+    if result is ...:
+        raise _NotWrittenError
+    if result is None:
+        raise TypeError("your function returns None; is a return missing?")
+    return result
+
+
+def _find(id: str) -> Exercise | None:
+    from attnlib.learn import bank
+
+    found = bank.exercises().get(str(id))
+    if found is None:
+        known = ", ".join(bank.exercises())
+        body = f"There is no exercise `{id}`. There are {known}."
+        show(line("bad", "✗", "Not found.", inline(body)), f"✗ Not found. {plain(body)}")
+    return found

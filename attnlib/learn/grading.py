@@ -1,0 +1,55 @@
+"""Small helpers that graders share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+
+def numbers(answer: object) -> Tensor:
+    """Read an answer given as a list, tuple, array or tensor of numbers as a float64 tensor.
+
+    Raises:
+        TypeError: If it does not hold numbers.
+    """
+    if isinstance(answer, (list, tuple)):
+        answer = [a.tolist() if hasattr(a, "tolist") else a for a in answer]
+    try:
+        return torch.as_tensor(answer).detach().cpu().double()
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"the answer must hold numbers, got {type(answer).__name__}") from None
+
+
+def close(a: Tensor, b: Tensor, tolerance: float = 1e-4) -> bool:
+    """Tell whether two tensors have one shape and the same numbers, NaN nowhere."""
+    return a.shape == b.shape and bool(((a - b).abs() <= tolerance).all())
+
+
+def compare(
+    got: Tensor,
+    right: Tensor,
+    mistakes: Iterable[tuple[Tensor, str]] = (),
+    *,
+    tolerance: float = 1e-4,
+) -> str | None:
+    """Return None if ``got`` is right, else the mistake it shows.
+
+    Args:
+        got: The learner's numbers.
+        right: The right ones.
+        mistakes: What known mistakes would give, each with the words for it.
+        tolerance: How far a right number may be off.
+    """
+    if close(got, right, tolerance):
+        return None
+    for wrong, words in mistakes:
+        if close(got, wrong, tolerance):
+            return words
+    if got.shape != right.shape:
+        return f"the shape should be {tuple(right.shape)}, yours is {tuple(got.shape)}."
+    if got.isnan().any():
+        return "there is a NaN in it; a division by zero or an exp that overflows makes one."
+    off = (got - right).abs().max().item()
+    return f"the shape is right, but a number is off by {off:.3g}."

@@ -1,0 +1,35 @@
+// Shared by every front end: making elements, and a little arithmetic.
+const SVG = "http://www.w3.org/2000/svg";
+
+function make(tag, attributes = {}, ...children) {
+  const node = tag.startsWith("svg:") ? document.createElementNS(SVG, tag.slice(4)) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  node.append(...children);
+  return node;
+}
+
+// A text with `code` between backticks, as nodes: never as markup.
+function inline(text) {
+  return text.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
+}
+
+// JupyterLab takes the arrow keys unless the focused element itself says not to.
+function ownKeys(node) {
+  node.setAttribute("data-lm-suppress-shortcuts", "true");
+  return node;
+}
+
+function softmax(scores) {
+  const top = Math.max(...scores);
+  const e = scores.map((s) => Math.exp(s - top));
+  const sum = e.reduce((a, b) => a + b, 0);
+  return e.map((x) => x / sum);
+}
+
+const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+
+// A number for people: two decimals and a true minus sign. The exact one stands in data-value.
+const show = (x) => x.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "\u2212");
+
+let serial = 0;
+const freshId = (stem) => `pa-${stem}-${++serial}-${Math.random().toString(36).slice(2, 8)}`;

@@ -1,0 +1,222 @@
+"""Each grader on right answers written differently, and on the wrong ones people give."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib import additive_scores, attention, dot_scores
+from attnlib.learn import bank
+from attnlib.learn.exercises import NOT_ATTEMPTED, _grade
+
+
+def grade(id, answer):
+    return _grade(bank.exercises()[id], answer)
+
+
+def naive_softmax(s):
+    e = torch.exp(s)
+    return e / e.sum(-1, keepdim=True)
+
+
+def shifted_softmax(s):
+    e = torch.exp(s - s.max(dim=-1, keepdim=True).values)
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+def gaussian(q, k, v, w):
+    e = torch.exp(-((q - k) ** 2) / (2 * w**2))
+    return (e * v).sum() / e.sum()
+
+
+def loop_attention(q, k, v):
+    if q.ndim > 2:
+        return torch.stack([loop_attention(*x) for x in zip(q, k, v, strict=True)])
+    rows = []
+    for query in q:
+        w = torch.softmax(torch.stack([query @ key for key in k]) / math.sqrt(len(query)), 0)
+        rows.append(sum(a * x for a, x in zip(w, v, strict=True)))
+    return torch.stack(rows)
+
+
+def scored(change, axis=-1):
+    return lambda q, k, v: change(q @ k.transpose(-2, -1), q.shape[-1]).softmax(axis) @ v
+
+
+def hidden(q, k, w_q, w_k):
+    return (q @ w_q)[:, :, None] + (k @ w_k)[:, None]
+
+
+def loop_additive(q, k, w_q, w_k, v):
+    return torch.stack(
+        [
+            torch.stack([torch.stack([v @ torch.tanh(i @ w_q + j @ w_k) for j in kb]) for i in qb])
+            for qb, kb in zip(q, k, strict=True)
+        ]
+    )
+
+
+def shuffled_both(layer, x):
+    p = torch.randperm(len(x), generator=torch.Generator().manual_seed(5))
+    return not torch.allclose(layer(x[p]), layer(x)[p], atol=1e-5)
+
+
+def unshuffled_back(layer, x):
+    p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    back = torch.argsort(p)
+    return (layer(x[p])[back] - layer(x)).abs().max() > 1e-4
+
+
+def shuffled_input_only(layer, x):
+    p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    return not torch.allclose(layer(x[p]), layer(x))
+
+
+def exact(layer, x):
+    p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    return not torch.equal(layer(x[p]), layer(x)[p])
+
+
+def flipped(layer, x):
+    return not torch.allclose(layer(x.flip(0)), layer(x).flip(0), atol=1e-5)
+
+
+SHAPES = {"scores": (2, 3, 5, 11), "weights": (2, 3, 5, 11), "output": (2, 3, 5, 13)}
+
+RIGHT = {
+    "3.1": [[4, 8, 16], (4.0, 8.0, 16.0), np.array([4, 8, 16]), torch.tensor([4.0, 8, 16])],
+    "3.2": [
+        shifted_softmax,
+        lambda s: torch.softmax(s, -1),
+        lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(),
+        lambda s: torch.stack([torch.exp(r - r.max()) / torch.exp(r - r.max()).sum() for r in s]),
+    ],
+    "3.3": [SHAPES, {n: list(s) for n, s in SHAPES.items()}, {n: torch.Size(s) for n, s in SHAPES.items()}],
+    "3.4": [
+        gaussian,
+        lambda q, k, v, w: (-((q - k) ** 2) / (2 * w * w)).softmax(0) @ v,
+        lambda q, k, v, w: sum(
+            float(torch.exp(-((q - a) ** 2) / 2 / w**2)) * float(b) for a, b in zip(k, v, strict=True)
+        ) / sum(float(torch.exp(-((q - a) ** 2) / 2 / w**2)) for a in k),
+        lambda q, k, v, w: gaussian(q, k, v, w).reshape(1),
+    ],
+    "3.5": [
+        scored(lambda s, d: s / math.sqrt(d)),
+        loop_attention,
+        attention,
+        lambda q, k, v: torch.einsum(
+            "...ts,...sd->...td",
+            torch.softmax(torch.einsum("...td,...sd->...ts", q, k) * q.shape[-1] ** -0.5, -1),
+            v,
+        ),
+        torch.nn.functional.scaled_dot_product_attention,
+    ],
+    "3.6": [
+        [[0, 1], [-1, 0]],
+        torch.tensor([[0.0, 2.0], [-3.0, 0.0]]),
+        np.array([[0.0, 1.5], [-2.0, 0.5]]),
+    ],
+    "3.7": [
+        [[1, 0], [2, 2], [1, 6]],
+        torch.tensor([[0.1, 0.0], [1.0, 1.0], [0.0, 5.0]]),
+        [torch.tensor([1.0, 0]), torch.tensor([2.0, 2]), torch.tensor([1.0, 6])],
+    ],
+    "3.8": [
+        lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)) @ v,
+        additive_scores,
+        loop_additive,
+        lambda q, k, w_q, w_k, v: torch.einsum(
+            "btsd,d->bts", torch.tanh((q @ w_q).unsqueeze(2) + (k @ w_k).unsqueeze(1)), v
+        ),
+    ],
+    "3.9": [shuffled_both, unshuffled_back],
+}  # fmt: skip
+
+WRONG = [
+    ("3.1", [4, 8, 8], "the scores of apple"),
+    ("3.1", [2.83, 5.66, 11.31], "divided by √2"),
+    ("3.1", [0.0, 0.0, 1.0], "after the softmax"),
+    ("3.1", [1.414, 2.828, 4.0], "lengths of the words"),
+    ("3.1", [0.707, 0.707, 1.0], "cosines"),
+    ("3.1", [4, 8], "the shape should be (3,), yours is (2,)"),
+    ("3.1", [4, 8, 15], "off by 1"),
+    ("3.1", "4 8 16", "must hold numbers"),
+    ("3.2", naive_softmax, "scores of 1000 give NaN"),
+    ("3.2", lambda s: s.softmax(0), "the columns sum to one"),
+    ("3.2", lambda s: s.flatten().softmax(0).reshape(s.shape), "the whole table sums to one"),
+    ("3.2", lambda s: s / s.sum(-1, keepdim=True), "the exponential is missing"),
+    ("3.2", torch.exp, "divided by their sum"),
+    ("3.2", lambda s: s.log_softmax(-1), "the logarithm"),
+    ("3.2", lambda s: naive_softmax(s.clamp(max=50)), "but not for scores of 1000"),
+    ("3.2", lambda s: None, "returns None; is a return missing?"),
+    ("3.2", lambda: 1, "it stopped with `TypeError"),
+    ("3.2", 3.0, "must be a function"),
+    ("3.3", SHAPES | {"scores": (2, 3, 11, 5)}, "yours is turned round"),
+    ("3.3", SHAPES | {"scores": (2, 3, 5, 7)}, "the width 7 is summed away"),
+    ("3.3", SHAPES | {"weights": (2, 3, 5)}, "not the shape"),
+    ("3.3", SHAPES | {"output": (2, 3, 5, 7)}, "as wide as they are"),
+    ("3.3", SHAPES | {"output": (2, 3, 11, 13)}, "one mixed value for each query"),
+    ("3.3", (2, 3), "keep the dict"),
+    ("3.4", lambda q, k, v, w: (torch.exp(-((q - k) ** 2) / (2 * w**2)) * v).sum(), "do not sum to one"),
+    ("3.4", lambda q, k, v, w: (-((q - k) ** 2) / (2 * w**2)).softmax(0), "these are the weights"),
+    ("3.4", lambda q, k, v, w: gaussian(q, k, v, w**0.5), "the width is not squared"),
+    ("3.4", lambda q, k, v, w: gaussian(q, k, v, w / 2**0.5), "the 2 is missing"),
+    ("3.4", lambda q, k, v, w: (-(q - k).abs() / w).softmax(0) @ v, "the distance is not squared"),
+    ("3.4", lambda q, k, v, w: ((q - k) ** 2 / (2 * w**2)).softmax(0) @ v, "the sign is missing"),
+    ("3.4", lambda q, k, v, w: v[(q - k).abs().argmin()], "nearest value alone"),
+    ("3.5", scored(lambda s, d: s), "not divided by √D"),
+    ("3.5", scored(lambda s, d: s / d), "its square root is enough"),
+    ("3.5", scored(lambda s, d: s / math.sqrt(s.shape[-1])), "the number of keys"),
+    ("3.5", scored(lambda s, d: s / math.sqrt(d), axis=-2), "the softmax runs over the queries"),
+    ("3.5", lambda q, k, v: (q @ k.mT).softmax(-1) / math.sqrt(q.shape[-1]) @ v, "you divide the weights"),
+    ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ k, "you mix the keys"),
+    ("3.5", lambda q, k, v: q @ k.mT / math.sqrt(q.shape[-1]) @ v, "the softmax is missing"),
+    ("3.5", scored(lambda s, d: s * math.sqrt(d)), "you multiply by √D"),
+    ("3.5", lambda q, k, v: (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1) @ v, "turn only the last two axes"),
+    ("3.5", scored(lambda s, d: s / 2), "but not with leading axes"),
+    ("3.6", [[1, 0], [0, 1]], "apple gives phone 0.495"),
+    ("3.6", [[0, -1], [1, 0]], "transpose it"),
+    ("3.6", [[-4, 4], [2, -2]], "phone still gives apple"),
+    ("3.6", [1, 2], "2 by 2"),
+    ("3.7", [[1, 0], [1, 0], [1, 0]], "b is not longer than a"),
+    ("3.7", [[1, 0], [2, 0], [4, 0]], "a should score highest with b (2.00), but c reaches 4.00"),
+    ("3.7", [[1, 0], [2, 2], [0, 1]], "c is not longer than b"),
+    ("3.7", [1, 2, 3], "three vectors of two numbers"),
+    ("3.8", lambda q, k, w_q, w_k, v: hidden(q, k, w_q, w_k) @ v, "the tanh is missing"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k) @ v), "the tanh comes before v"),
+    ("3.8", lambda *a: additive_scores(*a).transpose(1, 2), "yours is turned round"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)).sum(-1), "v weighs them"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)), "v turns them into one score"),
+    ("3.8", lambda *a: additive_scores(*a).softmax(-1), "these are weights"),
+    ("3.8", lambda q, k, w_q, w_k, v: dot_scores(q @ w_q, k @ w_k), "off by"),
+    ("3.9", lambda layer, x: not shuffled_both(layer, x), "turned round"),
+    ("3.9", shuffled_input_only, "shuffle the outputs the same way"),
+    ("3.9", exact, "by rounding alone"),
+    ("3.9", flipped, "from both ends"),
+    ("3.9", lambda layer, x: False, "it is wrong about the mean of all tokens so far"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("id", "answer"), [(id, a) for id, right in RIGHT.items() for a in right])
+def test_right_answers_pass_however_they_are_written(id, answer):
+    assert grade(id, answer) is None
+
+
+@pytest.mark.parametrize(("id", "answer", "words"), WRONG)
+def test_wrong_answers_get_their_mistake_named(id, answer, words):
+    assert words in grade(id, answer)
+
+
+def test_every_exercise_is_tested_both_ways():
+    ids = set(bank.exercises())
+    assert set(RIGHT) == {id for id, *_ in WRONG} == {id for id in ids if id.startswith("3.")}
+
+
+@pytest.mark.parametrize("id", ["3.2", "3.4", "3.5", "3.8", "3.9"])
+def test_an_empty_function_counts_as_not_attempted(id):
+    def not_written(*arguments):
+        raise NotImplementedError
+
+    assert grade(id, lambda *arguments: ...) is NOT_ATTEMPTED
+    assert grade(id, not_written) is NOT_ATTEMPTED

@@ -1,0 +1,83 @@
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib.learn import ClaimError, claim, claims
+
+
+@pytest.fixture(autouse=True)
+def _fresh_numbers(monkeypatch):
+    monkeypatch.setattr(claims, "_numbers", {})
+
+
+def test_a_claim_that_holds_is_a_numbered_line(capsys):
+    claim("`softmax` sums to one", True, measured=1.0)
+    claim("and so on", torch.tensor(True))
+    assert capsys.readouterr().out == (
+        "✓ Claim 1. softmax sums to one [measured 1.000]\n✓ Claim 2. and so on\n"
+    )
+
+
+def test_a_cell_run_again_keeps_its_number(capsys):
+    for _ in range(2):
+        claim("once", True)
+    claim("twice", True)
+    assert capsys.readouterr().out.split("\n")[1:3] == ["✓ Claim 1. once", "✓ Claim 2. twice"]
+
+
+def test_a_false_claim_raises_with_its_text():
+    with pytest.raises(ClaimError, match=r"^claim 1 is false: the moon is cheese \(measured 0.000\)$"):
+        claim("the moon is `cheese`", False, measured=0.0)
+
+
+@pytest.mark.parametrize("ok", [np.True_, np.array([True]), torch.tensor([True]), True])
+def test_one_bool_of_any_kind_will_do(ok):
+    claim("fine", ok)
+
+
+@pytest.mark.parametrize("ok", [1, 0.5, "yes", None, torch.tensor(1.0), torch.tensor([True, True])])
+def test_anything_else_is_refused(ok):
+    with pytest.raises(TypeError, match="ok must be True or False"):
+        claim("fine", ok)
+
+
+@pytest.mark.parametrize(
+    ("measured", "shown"),
+    [
+        (0.12345, "0.123"),
+        (7, "7"),
+        ("seven", "seven"),
+        (torch.tensor(0.5), "0.500"),
+        (np.float32(0.5), "0.500"),
+        ([0.1, 0.2], "0.100, 0.200"),
+    ],
+)
+def test_what_was_measured_is_shown(measured, shown, capsys):
+    claim("text", True, measured=measured)
+    assert f"[measured {shown}]" in capsys.readouterr().out
+
+
+def test_in_a_notebook_it_is_html_with_an_anchor(monkeypatch):
+    import IPython
+    import IPython.display
+
+    shown = []
+    monkeypatch.setattr(IPython, "get_ipython", lambda: object())
+    monkeypatch.setattr(IPython.display, "display", lambda data, raw: shown.append(data))
+    claim("`a < b` & so on", True, measured=2)
+    assert 'id="claim-1"' in shown[0]["text/html"]
+    assert "<code>a &lt; b</code> &amp; so on" in shown[0]["text/html"]
+    assert shown[0]["text/plain"] == "✓ Claim 1. a < b & so on [measured 2]"
+
+
+def test_a_terminal_that_cannot_print_the_mark_gets_plain_text():
+    done = subprocess.run(
+        [sys.executable, "-c", "from attnlib.learn import claim; claim('it holds', True)"],
+        capture_output=True,
+        env={"PYTHONIOENCODING": "ascii"},
+        check=True,
+    )
+    assert done.stdout.decode().strip() == "[ok] Claim 1. it holds"
