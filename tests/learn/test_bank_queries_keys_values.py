@@ -25,8 +25,12 @@ def shifted_softmax(s):
     return e / e.sum(dim=-1, keepdim=True)
 
 
+def squared(q, k):
+    return ((q - k) ** 2).sum(-1)
+
+
 def gaussian(q, k, v, w):
-    e = torch.exp(-((q - k) ** 2) / (2 * w**2))
+    e = torch.exp(-squared(q, k) / (2 * w**2))
     return (e * v).sum() / e.sum()
 
 
@@ -95,10 +99,11 @@ RIGHT = {
     "3.3": [SHAPES, {n: list(s) for n, s in SHAPES.items()}, {n: torch.Size(s) for n, s in SHAPES.items()}],
     "3.4": [
         gaussian,
-        lambda q, k, v, w: (-((q - k) ** 2) / (2 * w * w)).softmax(0) @ v,
+        lambda q, k, v, w: (-squared(q, k) / (2 * w * w)).softmax(0) @ v,
+        lambda q, k, v, w: (-torch.cdist(q[None], k)[0] ** 2 / (2 * w**2)).softmax(0).dot(v).item(),
         lambda q, k, v, w: sum(
-            float(torch.exp(-((q - a) ** 2) / 2 / w**2)) * float(b) for a, b in zip(k, v, strict=True)
-        ) / sum(float(torch.exp(-((q - a) ** 2) / 2 / w**2)) for a in k),
+            float(torch.exp(-(q - a).norm() ** 2 / 2 / w**2)) * float(b) for a, b in zip(k, v, strict=True)
+        ) / sum(float(torch.exp(-(q - a).norm() ** 2 / 2 / w**2)) for a in k),
         lambda q, k, v, w: gaussian(q, k, v, w).reshape(1),
     ],
     "3.5": [
@@ -158,13 +163,14 @@ WRONG = [
     ("3.3", SHAPES | {"output": (2, 3, 5, 7)}, "as wide as they are"),
     ("3.3", SHAPES | {"output": (2, 3, 11, 13)}, "one mixed value for each query"),
     ("3.3", (2, 3), "keep the dict"),
-    ("3.4", lambda q, k, v, w: (torch.exp(-((q - k) ** 2) / (2 * w**2)) * v).sum(), "do not sum to one"),
-    ("3.4", lambda q, k, v, w: (-((q - k) ** 2) / (2 * w**2)).softmax(0), "these are the weights"),
+    ("3.4", lambda q, k, v, w: (torch.exp(-squared(q, k) / (2 * w**2)) * v).sum(), "do not sum to one"),
+    ("3.4", lambda q, k, v, w: (-squared(q, k) / (2 * w**2)).softmax(0), "these are the weights"),
     ("3.4", lambda q, k, v, w: gaussian(q, k, v, w**0.5), "the width is not squared"),
     ("3.4", lambda q, k, v, w: gaussian(q, k, v, w / 2**0.5), "the 2 is missing"),
-    ("3.4", lambda q, k, v, w: (-(q - k).abs() / w).softmax(0) @ v, "the distance is not squared"),
-    ("3.4", lambda q, k, v, w: ((q - k) ** 2 / (2 * w**2)).softmax(0) @ v, "the sign is missing"),
-    ("3.4", lambda q, k, v, w: v[(q - k).abs().argmin()], "nearest value alone"),
+    ("3.4", lambda q, k, v, w: (-squared(q, k).sqrt() / (2 * w**2)).softmax(0) @ v, "the distance is not squared"),
+    ("3.4", lambda q, k, v, w: (squared(q, k) / (2 * w**2)).softmax(0) @ v, "the sign is missing"),
+    ("3.4", lambda q, k, v, w: (-((q - k).sum(-1) ** 2) / (2 * w**2)).softmax(0) @ v, "square each difference"),
+    ("3.4", lambda q, k, v, w: v[squared(q, k).argmin()], "nearest value alone"),
     ("3.5", scored(lambda s, d: s), "not divided by √D"),
     ("3.5", scored(lambda s, d: s / d), "its square root is enough"),
     ("3.5", scored(lambda s, d: s / math.sqrt(s.shape[-1])), "the number of keys"),

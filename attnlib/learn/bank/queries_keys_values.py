@@ -93,36 +93,31 @@ def shapes(answer: object) -> str | None:
 
 
 def soft_lookup(answer: object) -> str | None:
-    """Grade a look-up weighted by a Gaussian of the distance."""
-    keys, values = torch.tensor([6.0, 9.0, 12.0, 18.0]), torch.tensor([8.0, 14.0, 21.0, 15.0])
-    query, width = torch.tensor(10.0), 3.0
+    """Grade a look-up of vectors, weighted by a Gaussian of the distance."""
+    keys, values = _random(5, 2, seed=0), _random(5, seed=1)
+    query, width = _random(2, seed=2), 0.7
     gap = query - keys
+    squared = (gap**2).sum(-1)
 
     def mix(logits: Tensor) -> Tensor:
         return (logits.softmax(0) * values).sum().double()
 
-    kernel = (-(gap**2) / (2 * width**2)).exp()
-    got = numbers(call(answer, query, keys.clone(), values.clone(), width))
+    kernel = (-squared / (2 * width**2)).exp()
+    got = numbers(call(answer, query.clone(), keys.clone(), values.clone(), width))
     got = got.reshape(()) if got.numel() == 1 else got
     return compare(
         got,
-        mix(-(gap**2) / (2 * width**2)),
+        mix(-squared / (2 * width**2)),
         [
-            (
-                (kernel * values).sum().double(),
-                "the weights do not sum to one yet: divide by their sum.",
-            ),
+            ((kernel * values).sum().double(), "the weights do not sum to one yet: divide by their sum."),
             ((kernel / kernel.sum()).double(), "these are the weights; mix the values with them."),
-            (mix(-(gap**2) / (2 * width)), "the width is not squared: exp(-(q-k)² / (2 width²))."),
-            (mix(-(gap**2) / width**2), "the 2 is missing: exp(-(q-k)² / (2 width²))."),
-            (mix(-gap.abs() / width), "the distance is not squared: exp(-(q-k)² / (2 width²))."),
-            (mix(gap**2 / (2 * width**2)), "the sign is missing: far keys should count less."),
-            (
-                values[gap.abs().argmin()].double(),
-                "this takes the nearest value alone, like a dict.",
-            ),
+            (mix(-squared / (2 * width)), "the width is not squared: exp(-distance² / (2 width²))."),
+            (mix(-squared / width**2), "the 2 is missing: exp(-distance² / (2 width²))."),
+            (mix(-squared.sqrt() / (2 * width**2)), "the distance is not squared: exp(-distance² / (2 width²))."),
+            (mix(squared / (2 * width**2)), "the sign is missing: far keys should count less."),
+            (mix(-(gap.sum(-1) ** 2) / (2 * width**2)), "square each difference before you add them up."),
+            (values[squared.argmin()].double(), "this takes the nearest value alone, like a dict."),
         ],
-        tolerance=1e-3,
     )
 
 
@@ -295,9 +290,9 @@ EXERCISES = [
     Exercise(
         "3.4", "A soft dictionary", "medium", 8,
         (
-            "Weigh each key by exp(-(q - k)² / (2 width²)).",
-            "Divide the weights by their sum, multiply each value by its weight, add.",
-            "Or put -(q - k)² / (2 width²) into a softmax: it does both.",
+            "The squared distance to each key is `((query - keys) ** 2).sum(-1)`, one number for each key.",
+            "Weigh each key by exp(-distance² / (2 width²)), divide by the sum, mix the values.",
+            "Or put -distance² / (2 width²) into a softmax: it does the exponential and the division.",
         ),
         soft_lookup,
         "A narrow width makes it a dict that takes the nearest key; a wide one returns the mean.",

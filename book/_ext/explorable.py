@@ -1,0 +1,47 @@
+"""Sphinx directive ``explorable``: a widget of `attnlib.widgets`, live on a page that is no notebook."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+from docutils import nodes
+from docutils.parsers.rst import Directive
+
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+class Explorable(Directive):
+    """Show the widget named by the argument in its first state."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the widget's state and view, as myst-nb writes them for a notebook."""
+        from attnlib import widgets
+
+        widget = getattr(widgets, self.arguments[0])()
+        names = [*widget.class_own_traits(sync=True), "_esm", "_css"]
+        state = {name: getattr(widget, name) for name in names}
+        env = self.state.document.settings.env
+        model = uuid.uuid5(uuid.NAMESPACE_URL, env.docname + self.arguments[0]).hex
+        saved = {"state": {model: {"model_name": "AnyModel", "state": state}}, "version_major": 2}
+        script = "../" * env.docname.count("/") + "_static/hydrate-widgets.js"
+
+        def embed(kind: str, data: dict) -> str:
+            text = json.dumps(data, sort_keys=True).replace("</", "<\\/")
+            return f'<script type="{kind}">{text}</script>'
+
+        html = (
+            embed(STATE, saved)
+            + f'<div class="explorable">{embed(VIEW, {"model_id": model})}</div>'
+            + f'<script defer src="{script}"></script>'
+        )
+        return [nodes.raw("", html, format="html")]
+
+
+def setup(app) -> dict:
+    """Register with Sphinx."""
+    app.add_directive("explorable", Explorable)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
