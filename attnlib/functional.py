@@ -164,8 +164,11 @@ def fused_attention(
         is_causal=causal and T == S,
         scale=scale,
         enable_gqa=q.shape[-3] != k.shape[-3],
-    )
-    return out[(0,) * missing]
+    )[(0,) * missing]
+    if mask is None:
+        return out
+    # in half precision a CUDA kernel answers a query that sees nothing with a mean of all values
+    return out.masked_fill(~mask.any(-1, keepdim=True), 0.0)
 
 
 def repeat_heads(x: Tensor, groups: int) -> Tensor:

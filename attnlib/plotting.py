@@ -34,7 +34,7 @@ def _grid(ax: Axes, rows: Sequence[str], columns: Sequence[str], ylabel: str, xl
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
-    if max(map(len, columns), default=0) * len(columns) > 34:
+    if max(map(len, columns), default=0) > 8:
         plt.setp(ax.get_xticklabels(), rotation=40, ha="left", rotation_mode="anchor")
     ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
     ax.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
@@ -43,7 +43,7 @@ def _grid(ax: Axes, rows: Sequence[str], columns: Sequence[str], ylabel: str, xl
     ax.tick_params(which="minor", length=0, top=False, bottom=False, left=False)
     ax.spines[:].set_visible(False)
     ax.set_ylabel(ylabel)
-    ax.set_xlabel(xlabel)
+    ax.set_xlabel(xlabel, labelpad=8)
 
 
 def heatmap(
@@ -145,9 +145,18 @@ def plane(
             arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 1.6},
         )
         ax.plot(x, y, "D", color=ORANGE, markersize=5)
-        ax.annotate(f"new {word}", (x, y), (8, -4), textcoords="offset points", color=ORANGE, va="top")
+        left = x < points[word][0]  # name it on the side away from the word
+        ax.annotate(
+            f"new {word}",
+            (x, y),
+            (-8 if left else 8, -4),
+            textcoords="offset points",
+            color=ORANGE,
+            va="top",
+            ha="right" if left else "left",
+        )
     every = np.array([*points.values(), *(moved or {}).values()], dtype=float)
-    low, high = min(0.0, every.min()) - 0.6, every.max() + 1.0
+    low, high = min(0.0, every.min()) - 0.8, every.max() + 0.9
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
     ax.axhline(0, color=MUTED, lw=0.8, zorder=0)
     ax.axvline(0, color=MUTED, lw=0.8, zorder=0)

@@ -43,6 +43,7 @@ class AttentionPlane(anywidget.AnyWidget):
         scaled: Whether scores are divided by sqrt(2).
         separate: Whether queries have a projection of their own.
         turn: What that projection does, in degrees.
+        axes: What the two axes stand for.
         presets: Sentences to choose from, each with ``name``, ``words``, ``points`` and ``query``.
     """
 
@@ -55,6 +56,7 @@ class AttentionPlane(anywidget.AnyWidget):
     scaled = traitlets.Bool(False).tag(sync=True)
     separate = traitlets.Bool(False).tag(sync=True)
     turn = traitlets.Float(60.0).tag(sync=True)
+    axes = traitlets.List(["fruit", "technology"]).tag(sync=True)
     presets = traitlets.List().tag(sync=True)
 
     def __init__(self, presets: list[dict] | None = None, **state: Any) -> None:

@@ -65,7 +65,9 @@ def main() -> int:
     """Execute the notebooks named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="+", type=Path)
-    parser.add_argument("--check", action="store_true", help="compare with the stored files instead of writing")
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the stored files instead of writing"
+    )
     arguments = parser.parse_args()
     # what is stored must not depend on whose machine this is
     os.environ["ATTNLIB_PROGRESS"] = "0"

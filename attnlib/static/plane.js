@@ -1,9 +1,10 @@
 // AttentionPlane: drag word vectors in the plane; scores, weights and the new vector follow.
 // Host contract (anywidget): model.get/set/save_changes/on/off and el; the default export renders.
-const REACH = 5;       // the plane shows -5 to 5 on both axes
+const LOW = -3;        // the plane shows this range on both axes
+const HIGH = 5;
 const SIZE = 400;      // in drawing units
 const STEP = 0.1;      // how far an arrow key moves a word
-const STATE = ["words", "points", "query", "scaled", "separate", "turn"];
+const STATE = ["words", "points", "query", "scaled", "separate", "turn", "axes"];
 
 function attend(points, { scaled, separate, turn }) {
   const angle = separate ? (turn * Math.PI) / 180 : 0;
@@ -46,8 +47,8 @@ function render({ model, el }) {
     for (const [name, value] of Object.entries(change)) model.set(name, value);
     model.save_changes();
   };
-  const place = ([x, y]) => [((x + REACH) / (2 * REACH)) * SIZE, ((REACH - y) / (2 * REACH)) * SIZE];
-  const clamp = (x) => Math.min(REACH, Math.max(-REACH, Math.round(x * 100) / 100));
+  const place = ([x, y]) => [((x - LOW) / (HIGH - LOW)) * SIZE, ((HIGH - y) / (HIGH - LOW)) * SIZE];
+  const clamp = (x) => Math.min(HIGH, Math.max(LOW, Math.round(x * 100) / 100));
   const move = (i, x, y) => {
     const points = model.get("points").map((p) => [...p]);
     points[i] = [clamp(x), clamp(y)];
@@ -77,11 +78,17 @@ function render({ model, el }) {
   const links = make("svg:g", { "aria-hidden": "true" });
   const dots = make("svg:g", {});
   svg.append(ground, links, dots);
-  for (let i = -REACH; i <= REACH; i++) {
+  for (let i = LOW; i <= HIGH; i++) {
     const kind = i === 0 ? "pa-axis" : "pa-grid";
-    ground.append(arrow(place([i, -REACH]), place([i, REACH]), { class: kind }));
-    ground.append(arrow(place([-REACH, i]), place([REACH, i]), { class: kind }));
+    ground.append(arrow(place([i, LOW]), place([i, HIGH]), { class: kind }));
+    ground.append(arrow(place([LOW, i]), place([HIGH, i]), { class: kind }));
   }
+  const [right, up] = model.get("axes");
+  const [zero] = place([0, 0]);
+  ground.append(
+    make("svg:text", { x: SIZE - 4, y: place([0, 0])[1] + 16, class: "pa-axis-name", "text-anchor": "end" }, `${right} \u2192`),
+    make("svg:text", { x: zero - 6, y: 12, class: "pa-axis-name", "text-anchor": "end" }, `${up} \u2191`),
+  );
 
   const table = make("table", {}, make("caption", {}));
   const sum = make("p", { class: "pa-sum" });
@@ -106,7 +113,7 @@ function render({ model, el }) {
     queries.replaceChildren(choice("Who listens?", words, query, (i) => update({ query: i })));
     handles = words.map((word, i) => {
       const node = ownKeys(make("svg:g", { class: "pa-word", tabindex: "0", role: "slider",
-        "aria-valuemin": String(-REACH), "aria-valuemax": String(REACH) },
+        "aria-valuemin": String(LOW), "aria-valuemax": String(HIGH) },
         make("svg:circle", { r: "22", class: "pa-touch" }), make("svg:circle", { r: "7" }),
         make("svg:text", { x: "11", y: "-9" }, word)));
       node.addEventListener("keydown", (event) => key(event, i));
@@ -138,7 +145,9 @@ function render({ model, el }) {
     const follow = (e) => {
       const box = svg.getBoundingClientRect();
       moved = true;
-      move(i, ((e.clientX - box.left) / box.width - 0.5) * 2 * REACH, (0.5 - (e.clientY - box.top) / box.height) * 2 * REACH);
+      const across = (e.clientX - box.left) / box.width;
+      const down = (e.clientY - box.top) / box.height;
+      move(i, LOW + across * (HIGH - LOW), HIGH - down * (HIGH - LOW));
     };
     const stop = () => {
       node.removeEventListener("pointermove", follow);
@@ -164,10 +173,12 @@ function render({ model, el }) {
 
     handles.forEach((node, i) => {
       const [x, y] = place(points[i]);
-      const right = points[i][0] > REACH - 1.2;
+      const right = points[i][0] > HIGH - 1.2;
       node.setAttribute("transform", `translate(${x} ${y})`);
       node.setAttribute("class", i === query ? "pa-word pa-query" : "pa-word");
       node.setAttribute("aria-label", `${words[i]}${i === query ? ", listening" : ""}`);
+      node.setAttribute("data-x", String(points[i][0]));
+      node.setAttribute("data-y", String(points[i][1]));
       node.setAttribute("aria-valuenow", points[i][0].toFixed(2));
       node.setAttribute("aria-valuetext", `at ${show(points[i][0])}, ${show(points[i][1])}; weight ${show(weights[query][i])}`);
       node.lastChild.setAttribute("text-anchor", right ? "end" : "start");
@@ -180,9 +191,12 @@ function render({ model, el }) {
     if (now.separate) {
       const end = place(q[query]);
       shapes.push(arrow(place([0, 0]), end, { class: "pa-q", "marker-end": `url(#${marker})` }));
-      shapes.push(make("svg:text", { x: end[0] + 6, y: end[1] + 14, class: "pa-q-name" }, "query"));
+      const inside = (x) => Math.min(SIZE - 48, Math.max(6, x));
+      shapes.push(make("svg:text", { x: inside(end[0] + 6), y: inside(end[1] + 14), class: "pa-q-name" }, "query"));
     }
-    const label = make("svg:text", { x: to[0] + 11, y: to[1] + 18, class: "pa-new-name" }, `new ${words[query]}`);
+    const left = to[0] < at[0];   // name it on the side away from the word
+    const label = make("svg:text", { x: to[0] + (left ? -11 : 11), y: to[1] + 14, class: "pa-new-name",
+      "text-anchor": left ? "end" : "start" }, `new ${words[query]}`);
     shapes.push(
       arrow(at, to, { class: "pa-step", "marker-end": `url(#${marker})` }),
       make("svg:path", { d: `M${to[0]} ${to[1] - 7}l7 7l-7 7l-7 -7z`, class: "pa-new" }), label,

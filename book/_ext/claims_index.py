@@ -10,7 +10,10 @@ import yaml
 from docutils import nodes
 from docutils.parsers.rst import Directive
 
-CLAIM = re.compile(r'<div class="pa-line pa-good" id="(claim-(\d+))".*?</strong> (.*)</div>$', re.S)
+CLAIM = re.compile(
+    r'<div class="pa-line pa-good" id="(claim-(\d+))".*?</strong> (.*)</div>$',
+    re.S,
+)
 
 
 def notebooks(root: Path) -> list[str]:
@@ -64,4 +67,8 @@ class Claims(Directive):
 def setup(app) -> dict:
     """Register with Sphinx."""
     app.add_directive("claims", Claims)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {
+        "version": "1",
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

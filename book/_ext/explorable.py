@@ -22,11 +22,14 @@ class Explorable(Directive):
         from attnlib import widgets
 
         widget = getattr(widgets, self.arguments[0])()
-        names = [*widget.class_own_traits(sync=True), "_esm", "_css"]
-        state = {name: getattr(widget, name) for name in names}
+        state = widget.get_state()
+        del state["layout"]  # refers to a model that only Jupyter has
         env = self.state.document.settings.env
         model = uuid.uuid5(uuid.NAMESPACE_URL, env.docname + self.arguments[0]).hex
-        saved = {"state": {model: {"model_name": "AnyModel", "state": state}}, "version_major": 2}
+        saved = {
+            "state": {model: {"model_name": "AnyModel", "state": state}},
+            "version_major": 2,
+        }
         script = "../" * env.docname.count("/") + "_static/hydrate-widgets.js"
 
         def embed(kind: str, data: dict) -> str:
@@ -44,4 +47,8 @@ class Explorable(Directive):
 def setup(app) -> dict:
     """Register with Sphinx."""
     app.add_directive("explorable", Explorable)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {
+        "version": "1",
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

@@ -19,8 +19,14 @@ MATHJAX = (
 # accessibility: what axe-core finds in pages of sphinx-book-theme 1.3.0, myst-nb 1.4.0 and docutils 0.21
 REPAIRS = [
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
-    (r'(<button class="btn search-button-field[^>]*?) aria-label="Search"', r"\1"),
-    (r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"', r'\1 aria-hidden="true"'),
+    (
+        r'(<button class="btn search-button-field[^>]*?) aria-label="Search"',
+        r"\1",
+    ),
+    (
+        r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"',
+        r'\1 aria-hidden="true"',
+    ),
     (
         r'<div id="pst-primary-sidebar" class=',
         r'<div id="pst-primary-sidebar" role="navigation" aria-label="Book" class=',
@@ -52,4 +58,8 @@ def finish(app, error) -> None:
 def setup(app) -> dict:
     """Register with Sphinx."""
     app.connect("build-finished", finish)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {
+        "version": "1",
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }

@@ -113,7 +113,10 @@ def soft_lookup(answer: object) -> str | None:
             ((kernel / kernel.sum()).double(), "these are the weights; mix the values with them."),
             (mix(-squared / (2 * width)), "the width is not squared: exp(-distance² / (2 width²))."),
             (mix(-squared / width**2), "the 2 is missing: exp(-distance² / (2 width²))."),
-            (mix(-squared.sqrt() / (2 * width**2)), "the distance is not squared: exp(-distance² / (2 width²))."),
+            (
+                mix(-squared.sqrt() / (2 * width**2)),
+                "the distance is not squared: exp(-distance² / (2 width²)).",
+            ),
             (mix(squared / (2 * width**2)), "the sign is missing: far keys should count less."),
             (mix(-(gap.sum(-1) ** 2) / (2 * width**2)), "square each difference before you add them up."),
             (values[squared.argmin()].double(), "this takes the nearest value alone, like a dict."),

@@ -1,0 +1,44 @@
+# Everything runs in .venv, which is made when it is missing and kept while requirements.txt stays as it is.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
+
+.PHONY: help book test lab notebooks lint bench clean
+
+help:  ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+.venv/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv .venv || { echo "venv is missing: on Debian, apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	@touch $@
+
+book: .venv/installed  ## build the book, strictly
+	@rm -rf _build  # Sphinx repeats no warning of a page it does not read again
+	@$(BIN)/jupyter-book build . -W -n --keep-going
+	@echo "The book: file://$(CURDIR)/_build/html/index.html"
+
+test: book  ## run every test: library, notebooks, pages in a browser
+	@$(BIN)/python tools/find_chromium.py
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -q
+
+lab: .venv/installed  ## open JupyterLab on the book
+	@$(BIN)/jupyter lab --notebook-dir book
+
+notebooks: .venv/installed  ## run the notebooks again and store their outputs
+	@$(BIN)/python tools/execute_notebooks.py $(NOTEBOOKS)
+
+lint: .venv/installed  ## check and format-check code and notebooks
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+bench: .venv/installed  ## measure speed and memory against PyTorch
+	@$(BIN)/python -m benchmarks
+
+clean:  ## remove what was built and installed
+	rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -1,0 +1,171 @@
+"""The form of the stored notebooks: what nbval does not look at."""
+
+import json
+import re
+from statistics import median
+
+import nbformat
+import pytest
+
+from attnlib import widgets
+from attnlib.learn import bank
+from tests.book import CHAPTERS, CONFIG, NOTEBOOKS, PAGES, ROOT, SOLUTIONS
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+STATE = "application/vnd.jupyter.widget-state+json"
+EXERCISE = re.compile(r"^#{2,3} Exercise (\d+\.\d+): (.+)$", re.M)
+
+
+def relative(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code(nb):
+    return [cell for cell in nb.cells if cell.cell_type == "code"]
+
+
+def prose(nb):
+    return "\n\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown")
+
+
+every = pytest.mark.parametrize("path", NOTEBOOKS, ids=relative)
+chapters = pytest.mark.parametrize("path", CHAPTERS, ids=relative)
+
+
+def test_there_are_notebooks():
+    assert CHAPTERS
+    assert len(SOLUTIONS) == len(CHAPTERS)
+
+
+@every
+def test_is_listed_in_the_table_of_contents(path):
+    assert relative(path).removesuffix(".ipynb") in PAGES
+
+
+@every
+def test_every_cell_was_run_in_order(path):
+    counts = [cell.execution_count for cell in code(read(path))]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+@every
+def test_nothing_is_left_out_of_the_comparison(path):
+    for cell in code(read(path)):
+        assert not any(tag.startswith("nbval") for tag in cell.metadata.get("tags", []))
+        assert "NBVAL" not in cell.source
+
+
+@every
+def test_no_warnings_paths_versions_or_errors_are_stored(path):
+    for cell in code(read(path)):
+        for output in cell.outputs:
+            assert output.output_type != "error"
+            assert output.get("name") != "stderr"
+            assert not re.search(r"/(root|home|Users|tmp)/|\btensor\(|0x[0-9a-f]{6}", json.dumps(output))
+
+
+@every
+def test_no_cell_ends_in_a_semicolon(path):
+    # nbval runs cells without history, so IPython does not see it and prints the value all the same
+    for cell in code(read(path)):
+        assert not cell.source.rstrip().endswith(";"), cell.source
+
+
+@every
+def test_every_figure_has_alt_text_and_a_caption_and_a_short_cell(path):
+    for cell in code(read(path)):
+        if any("image/png" in output.get("data", {}) for output in cell.outputs):
+            mystnb = cell.metadata.get("mystnb", {})
+            assert len(mystnb["image"]["alt"]) > 40, cell.source
+            assert len(mystnb["figure"]["caption"]) > 40, cell.source
+            assert mystnb["figure"]["name"].startswith("fig-")
+            assert len(cell.source.splitlines()) <= 3, cell.source
+
+
+@every
+def test_every_widget_has_its_state_and_the_code_of_its_file(path):
+    nb = read(path)
+    state = nb.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    shown = [o.data[VIEW]["model_id"] for c in code(nb) for o in c.outputs if VIEW in o.get("data", {})]
+    for model in shown:
+        saved = state[model]["state"]
+        current = getattr(widgets, saved["_anywidget_id"].rpartition(".")[2])
+        assert saved["_esm"] == current._esm, "the front end changed: make notebooks"
+        assert saved["_css"] == current._css, "the style changed: make notebooks"
+
+
+@every
+def test_links_between_notebooks_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#]+\.(?:ipynb|md))[^)]*\)", prose(read(path))):
+        assert (path.parent / target).exists(), target
+
+
+@chapters
+def test_has_the_anatomy_of_a_chapter(path):
+    nb = read(path)
+    title = nb.cells[0].source
+    assert re.match(rf"# {int(path.name[:2])}\. ", title)
+    assert re.search(r"^\*\*.+\?\*\*$", title, re.M), "the question"
+    goals = title.partition("After this chapter you can")[2]
+    assert goals.count("\n- ") == 3, "three goals"
+    assert re.search(r"runs in .*minute", title)
+    headings = re.findall(r"^## (.+)$", prose(nb), re.M)
+    assert headings[-4:] == ["Summary", "Exercises", "Quiz", "Further reading"]
+    assert 4 <= len(headings) - 4 <= 7
+    assert "guess" in prose(nb).lower()
+    assert re.search(r"^quiz\(\"\d+\"\)$", "\n".join(c.source for c in code(nb)), re.M)
+    assert "{cite" in nb.cells[-1].source
+    assert sum(VIEW in o.get("data", {}) for c in code(nb) for o in c.outputs) >= 2, "explorable and quiz"
+
+
+@chapters
+def test_carries_its_claims_and_exercises(path):
+    nb = read(path)
+    assert sum(cell.source.count("claim(") for cell in code(nb)) >= 10
+    ids = [id for id, _ in EXERCISE.findall(prose(nb))]
+    assert len(ids) >= 8
+    assert [id for id in bank.exercises() if id.split(".")[0] == ids[0].split(".")[0]] == ids
+
+
+@chapters
+def test_exercises_say_what_the_bank_says_and_link_both_ways(path):
+    solutions = prose(read(ROOT / "book/solutions" / path.name))
+    text = prose(read(path))
+    checks = "\n".join(cell.source for cell in code(read(path)))
+    solved = "\n".join(cell.source for cell in code(read(ROOT / "book/solutions" / path.name)))
+    assert EXERCISE.findall(text) == EXERCISE.findall(solutions)
+    for id, title in EXERCISE.findall(text):
+        exercise = bank.exercises()[id]
+        assert title == exercise.title
+        assert f"*{exercise.difficulty}, {exercise.minutes} minutes.*" in text.partition(title)[2][:80]
+        anchor = "#exercise-" + re.sub(r"[^a-z0-9 -]", "", f"{id}-{title}".lower()).replace(" ", "-")
+        assert f"(solutions/{path.name}{anchor})" in text
+        assert f"(../{path.name}{anchor})" in solutions
+        assert f'check("{id}", ' in checks
+        assert re.search(rf'check\(\s*"{id}",.+?record=False,?\s*\)', solved, re.S)
+
+
+@chapters
+def test_cells_are_short(path):
+    lengths = [len(cell.source.splitlines()) for cell in code(read(path))]
+    assert max(lengths) <= 25
+    assert sum(n <= 12 for n in lengths) >= 0.9 * len(lengths)
+    assert median(lengths) <= 7
+    assert 25 <= len(read(path).cells) <= 90
+
+
+@chapters
+def test_first_cells_install_on_colab_only_and_import(path):
+    colab, imports = code(read(path))[:2]
+    assert "remove-cell" in colab.metadata.tags
+    assert 'if "google.colab" in sys.modules:' in colab.source
+    assert f"git+{CONFIG['repository']['url']}" in colab.source
+    lines = [line for line in imports.source.splitlines() if line]
+    assert len(lines) <= 6
+    assert "manual_seed" in imports.source
+    for cell in code(read(path))[1:]:
+        assert not re.search(r"%pip|!pip|import \*|filterwarnings|rcParams", cell.source)
