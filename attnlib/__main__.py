@@ -30,9 +30,8 @@ def doctor() -> None:
     missing = [n for n in ("anywidget", "ipywidgets") if have(n) == "not installed"]
     fix = f"no: pip install {' '.join(missing)}"
     print(f"widgets      {fix if missing else 'will work'}")
-    print(
-        f"figures      {'no: pip install matplotlib' if have('matplotlib') == 'not installed' else 'will work'}"
-    )
+    no_figures = have("matplotlib") == "not installed"
+    print(f"figures      {'no: pip install matplotlib' if no_figures else 'will work'}")
     print(f"progress in  {home()}")
 
 

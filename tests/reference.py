@@ -30,6 +30,7 @@ def weights_one_head(q, k, visible, bias, scale, softcap):
 
 def weights(q, k, mask=None, *, causal=False, bias=None, scale=None, softcap=None):
     """Weights (B, H, T, S) for q (B, H, T, D) and k (B, Hkv, S, D), in float64."""
+    q, k, mask, bias = (None if x is None else x.cpu() for x in (q, k, mask, bias))
     B, H, T, D = q.shape
     Hkv, S = k.shape[1], k.shape[2]
     scale = 1 / math.sqrt(D) if scale is None else scale
@@ -52,4 +53,4 @@ def weights(q, k, mask=None, *, causal=False, bias=None, scale=None, softcap=Non
 def attention(q, k, v, mask=None, **options):
     """Output (B, H, T, Dv) in float64."""
     groups = q.shape[1] // v.shape[1]
-    return weights(q, k, mask, **options) @ v.double().repeat_interleave(groups, dim=1)
+    return weights(q, k, mask, **options) @ v.cpu().double().repeat_interleave(groups, dim=1)

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlib import attention, attention_weights, causal_mask, masked_softmax
-from tests import reference
+from tests import DEVICE, assert_close, reference
 
 B, H, T, S, D, Dv = 2, 3, 5, 7, 11, 13
 HALVES = (torch.float16, torch.bfloat16)
 
 
-def case(*, heads=H, kv_heads=H, T=T, S=S, dtype=torch.float64, seed=0):
+def case(*, heads=H, kv_heads=H, T=T, S=S, D=D, Dv=Dv, dtype=torch.float64, seed=0):
     g = torch.Generator().manual_seed(seed)
     sizes = (B, heads, T, D), (B, kv_heads, S, D), (B, kv_heads, S, Dv)
-    return [torch.randn(s, generator=g, dtype=torch.float64).to(dtype) for s in sizes]
+    return [torch.randn(s, generator=g, dtype=torch.float64).to(DEVICE, dtype) for s in sizes]
 
 
 def some_mask(*, blind_row=None, seed=1):
@@ -24,11 +24,12 @@ def some_mask(*, blind_row=None, seed=1):
     mask[..., 0] = True  # every query sees at least one key
     if blind_row is not None:
         mask[:, :, blind_row] = False
-    return mask
+    return mask.to(DEVICE)
 
 
 def some_bias(seed=2):
-    return torch.randn(H, T, S, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    g = torch.Generator().manual_seed(seed)
+    return torch.randn(H, T, S, generator=g, dtype=torch.float64).to(DEVICE)
 
 
 OPTIONS = {
@@ -58,7 +59,7 @@ def test_i_love_paris_by_hand():
     k = torch.tensor([[1.0, 0, 0, 1], [0, 1, 1, 0], [1, 0, 1, 0]])
     e = [math.exp(0.5), math.exp(0.5), math.exp(1.0)]
     expected = torch.tensor([[x / sum(e) for x in e]])
-    torch.testing.assert_close(attention_weights(q, k), expected)
+    assert_close(attention_weights(q, k), expected)
     assert [round(x, 3) for x in attention_weights(q, k)[0].tolist()] == [0.274, 0.274, 0.452]
 
 
@@ -68,7 +69,7 @@ def test_softcap_comes_before_bias_and_bias_before_mask():
     mask = torch.tensor([[True, True, False]])
     got = attention_weights(q, k, mask, bias=bias, scale=1.0, softcap=2.0)
     expected = torch.tensor([[2 * math.tanh(50.0), 1.0]]).softmax(-1)
-    torch.testing.assert_close(got, F.pad(expected, (0, 1)))
+    assert_close(got, F.pad(expected, (0, 1)))
 
 
 # against the loops
@@ -77,13 +78,13 @@ def test_softcap_comes_before_bias_and_bias_before_mask():
 @options
 def test_weights_equal_the_loop_reference(opts):
     q, k, _ = case()
-    torch.testing.assert_close(attention_weights(q, k, **opts), reference.weights(q, k, **opts))
+    assert_close(attention_weights(q, k, **opts), reference.weights(q, k, **opts))
 
 
 @options
 def test_output_equals_the_loop_reference(opts):
     q, k, v = case()
-    torch.testing.assert_close(attention(q, k, v, **opts), reference.attention(q, k, v, **opts))
+    assert_close(attention(q, k, v, **opts), reference.attention(q, k, v, **opts))
 
 
 @pytest.mark.parametrize("kv_heads", [1, 2, 3, 6])
@@ -91,17 +92,17 @@ def test_output_equals_the_loop_reference(opts):
 def test_grouped_heads_equal_the_loop_reference(kv_heads, causal):
     q, k, v = case(heads=6, kv_heads=kv_heads)
     expected = reference.attention(q, k, v, causal=causal)
-    torch.testing.assert_close(attention(q, k, v, causal=causal), expected)
-    torch.testing.assert_close(attention_weights(q, k, causal=causal), reference.weights(q, k, causal=causal))
+    assert_close(attention(q, k, v, causal=causal), expected)
+    assert_close(attention_weights(q, k, causal=causal), reference.weights(q, k, causal=causal))
 
 
 @pytest.mark.parametrize("sizes", [(5, 5), (5, 7), (7, 5), (1, 7), (7, 1), (2, 2)])
 def test_causal_is_the_causal_mask_for_any_lengths(sizes):
     T, S = sizes
     q, k, v = case(T=T, S=S)
-    expected = attention(q, k, v, causal_mask(T, S))
-    torch.testing.assert_close(attention(q, k, v, causal=True), expected)
-    torch.testing.assert_close(expected, reference.attention(q, k, v, causal=True))
+    expected = attention(q, k, v, causal_mask(T, S, device=DEVICE))
+    assert_close(attention(q, k, v, causal=True), expected)
+    assert_close(expected, reference.attention(q, k, v, causal=True))
 
 
 # the two functions, and their gradients
@@ -110,16 +111,16 @@ def test_causal_is_the_causal_mask_for_any_lengths(sizes):
 @options
 def test_output_is_weights_times_values_and_so_are_the_gradients(opts):
     q, k, v = (x.requires_grad_() for x in case())
-    grad = torch.randn(B, H, T, Dv, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    grad = case(seed=3)[0][..., :1].expand(B, H, T, Dv)
     plain = attention_weights(q, k, **opts) @ v
     fast = attention(q, k, v, **opts)
-    torch.testing.assert_close(fast, plain)
+    assert_close(fast, plain)
     for a, b in zip(
         torch.autograd.grad(fast, (q, k, v), grad),
         torch.autograd.grad(plain, (q, k, v), grad),
         strict=True,
     ):
-        torch.testing.assert_close(a, b)
+        assert_close(a, b)
 
 
 @options
@@ -146,20 +147,21 @@ def test_equals_pytorch_values_and_gradients(causal):
         attention(q, k, v, causal=causal),
         F.scaled_dot_product_attention(q, k, v, is_causal=causal),
     )
-    torch.testing.assert_close(ours, theirs, rtol=0, atol=0)
+    assert_close(ours, theirs, rtol=0, atol=0)
     for a, b in zip(
         torch.autograd.grad(ours.sum(), (q, k, v)),
         torch.autograd.grad(theirs.sum(), (q, k, v)),
         strict=True,
     ):
-        torch.testing.assert_close(a, b, rtol=0, atol=0)
+        assert_close(a, b, rtol=0, atol=0)
 
 
 def pytorchs_own(q, k, v, mask=None, *, causal=False, bias=None, scale=None, softcap=None):
     """Attention with nothing but PyTorch's kernel, or its plain formula where that has no softcap."""
-    seen = torch.ones(T, S, dtype=torch.bool) if mask is None else mask
-    seen = seen & torch.ones(T, S, dtype=torch.bool).tril(S - T) if causal else seen
-    bias = torch.zeros(T, S) if bias is None else bias
+    every = torch.ones(T, S, dtype=torch.bool, device=DEVICE)
+    seen = every if mask is None else mask
+    seen = seen & every.tril(S - T) if causal else seen
+    bias = torch.zeros(T, S, device=DEVICE) if bias is None else bias
     bias = bias.to(q.dtype).masked_fill(~seen, -math.inf)
     if softcap is None:
         return F.scaled_dot_product_attention(q, k, v, bias, scale=scale)
@@ -172,12 +174,12 @@ def pytorchs_own(q, k, v, mask=None, *, causal=False, bias=None, scale=None, sof
 def test_half_precision_error_is_at_most_twice_pytorchs_own(dtype, opts):
     q, k, v = case(dtype=dtype)
     exact = reference.attention(q, k, v, **opts)
-    theirs = (pytorchs_own(q, k, v, **opts).double() - exact).abs().max()
-    assert (attention(q, k, v, **opts).double() - exact).abs().max() <= 2 * theirs
+    theirs = (pytorchs_own(q, k, v, **opts).double().cpu() - exact).abs().max()
+    assert (attention(q, k, v, **opts).double().cpu() - exact).abs().max() <= 2 * theirs
     weights, exact = attention_weights(q, k, **opts), reference.weights(q, k, **opts)
     rounding = (exact.to(dtype).double() - exact).abs().max()
     assert weights.dtype == dtype
-    assert (weights.double() - exact).abs().max() <= 2 * rounding
+    assert (weights.double().cpu() - exact).abs().max() <= 2 * rounding
 
 
 # queries that see nothing
@@ -185,12 +187,13 @@ def test_half_precision_error_is_at_most_twice_pytorchs_own(dtype, opts):
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, *HALVES])
 @pytest.mark.parametrize("how", ["mask", "bias", "mask and bias", "mask and softcap"])
-def test_query_with_no_key_gets_zeros_and_finite_gradients(dtype, how):
-    q, k, v = (x.requires_grad_() for x in case(dtype=dtype))
+@pytest.mark.parametrize("width", [D, 16])  # kernels for GPUs prefer multiples of 8
+def test_query_with_no_key_gets_zeros_and_finite_gradients(dtype, how, width):
+    q, k, v = (x.requires_grad_() for x in case(dtype=dtype, D=width, Dv=width))
     mask = some_mask(blind_row=2)
     opts = {
         "mask": {"mask": mask},
-        "bias": {"bias": torch.zeros(mask.shape).masked_fill(~mask, -math.inf).to(dtype)},
+        "bias": {"bias": torch.zeros(mask.shape, device=DEVICE).masked_fill(~mask, -math.inf).to(dtype)},
         "mask and bias": {"mask": mask, "bias": some_bias().to(dtype)},
         "mask and softcap": {"mask": mask, "softcap": 3.0},
     }[how]
@@ -238,7 +241,7 @@ def test_no_queries_give_an_empty_output():
 def test_leading_axes_broadcast_and_heads_group(q_lead, k_lead, v_lead):
     g = torch.Generator().manual_seed(0)
     q, k, v = (
-        torch.randn(*lead, *size, generator=g, dtype=torch.float64)
+        torch.randn(*lead, *size, generator=g, dtype=torch.float64).to(DEVICE)
         for lead, size in ((q_lead, (T, D)), (k_lead, (S, D)), (v_lead, (S, Dv)))
     )
     out, weights = attention(q, k, v), attention_weights(q, k)
@@ -246,19 +249,19 @@ def test_leading_axes_broadcast_and_heads_group(q_lead, k_lead, v_lead):
         k, v = k.repeat_interleave(2, -3), v.repeat_interleave(2, -3)
     expected = (q @ k.transpose(-2, -1) / math.sqrt(D)).softmax(-1)
     assert weights.shape == expected.shape
-    torch.testing.assert_close(weights, expected)
+    assert_close(weights, expected)
     assert out.shape == (expected @ v).shape
-    torch.testing.assert_close(out, expected @ v)
+    assert_close(out, expected @ v)
 
 
 @pytest.mark.parametrize("mask_shape", [(S,), (T, 1), (1, S), (T, S), (H, 1, 1), (B, 1, 1, S)])
 def test_masks_and_biases_of_every_rank_broadcast(mask_shape):
     q, k, v = case()
     g = torch.Generator().manual_seed(4)
-    mask = torch.rand(mask_shape, generator=g) > 0.3
-    bias = torch.randn(mask_shape, generator=g, dtype=torch.float64)
+    mask = (torch.rand(mask_shape, generator=g) > 0.3).to(DEVICE)
+    bias = torch.randn(mask_shape, generator=g, dtype=torch.float64).to(DEVICE)
     for opts in ({"mask": mask}, {"bias": bias}, {"mask": mask, "bias": bias}):
-        torch.testing.assert_close(attention(q, k, v, **opts), reference.attention(q, k, v, **opts))
+        assert_close(attention(q, k, v, **opts), reference.attention(q, k, v, **opts))
 
 
 # properties
@@ -270,11 +273,11 @@ def test_rows_sum_to_one_or_zero_and_a_shift_changes_nothing(seed, shift, causal
     q, k, _ = case(seed=seed % 1000)
     mask = some_mask(blind_row=seed % T, seed=seed)
     weights = attention_weights(q, k, mask, causal=causal)
-    seen = mask & causal_mask(T, S) if causal else mask
-    torch.testing.assert_close(weights.sum(-1), seen.any(-1).double().expand(B, H, T))
+    seen = mask & causal_mask(T, S, device=DEVICE) if causal else mask
+    assert_close(weights.sum(-1), seen.any(-1).double().expand(B, H, T))
     assert not weights[~seen.expand(B, H, T, S)].any()
-    bias = torch.full((T, 1), shift, dtype=torch.float64)
-    torch.testing.assert_close(attention_weights(q, k, mask, causal=causal, bias=bias), weights)
+    bias = torch.full((T, 1), shift, dtype=torch.float64, device=DEVICE)
+    assert_close(attention_weights(q, k, mask, causal=causal, bias=bias), weights)
 
 
 @given(st.permutations(range(S)), st.permutations(range(T)))
@@ -282,24 +285,22 @@ def test_rows_sum_to_one_or_zero_and_a_shift_changes_nothing(seed, shift, causal
 def test_permuting_keys_changes_nothing_and_permuting_queries_permutes_outputs(keys, queries):
     q, k, v = case()
     out = attention(q, k, v)
-    torch.testing.assert_close(attention(q, k[:, :, keys], v[:, :, keys]), out)
-    torch.testing.assert_close(attention(q[:, :, queries], k, v), out[:, :, queries])
+    assert_close(attention(q, k[:, :, keys], v[:, :, keys]), out)
+    assert_close(attention(q[:, :, queries], k, v), out[:, :, queries])
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e30])
 def test_huge_and_tiny_scores_stay_finite(size):
     q, k, v = case(dtype=torch.float32)
     assert attention(q * size, k, v).isfinite().all()
-    torch.testing.assert_close(
-        attention_weights(q * size, k).sum(-1), torch.ones(B, H, T), rtol=1e-5, atol=1e-5
-    )
+    assert_close(attention_weights(q * size, k).sum(-1), torch.ones(B, H, T), rtol=1e-5, atol=1e-5)
 
 
 def test_the_future_changes_nothing():
     q, k, v = case(S=T)
     out = attention(q, k, v, causal=True)
     k[:, :, 3:], v[:, :, 3:] = 99.0, -99.0
-    torch.testing.assert_close(attention(q, k, v, causal=True)[:, :, :3], out[:, :, :3], rtol=0, atol=0)
+    assert_close(attention(q, k, v, causal=True)[:, :, :3], out[:, :, :3], rtol=0, atol=0)
 
 
 def test_no_argument_is_changed():
@@ -315,7 +316,7 @@ def test_masked_softmax_alone():
     scores = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     mask = torch.tensor([[True, False], [False, False]])
     assert masked_softmax(scores, mask).tolist() == [[1.0, 0.0], [0.0, 0.0]]
-    torch.testing.assert_close(masked_softmax(scores), scores.softmax(-1))
+    assert_close(masked_softmax(scores), scores.softmax(-1))
 
 
 # bad input

@@ -3,32 +3,31 @@ import torch
 from torch import nn
 
 from attnlib import MultiHeadAttention, causal_mask, padding_mask, to_torch_mha
+from tests import DEVICE, assert_close
 
 B, T, S, H, D = 2, 5, 7, 3, 11
 C = H * D
 
 
 def randn(*shape, seed=0, dtype=torch.float64):
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype)
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=dtype).to(DEVICE)
 
 
 def pair(*, bias=True, batch_first=True):
     """PyTorch's module and our copy of it, with biases that are not zero."""
     torch.manual_seed(0)
-    theirs = nn.MultiheadAttention(C, H, bias=bias, batch_first=batch_first, dtype=torch.float64)
+    theirs = nn.MultiheadAttention(C, H, bias=bias, batch_first=batch_first, dtype=torch.float64).to(DEVICE)
     if bias:
         nn.init.normal_(theirs.in_proj_bias)
         nn.init.normal_(theirs.out_proj.bias)
     return theirs, MultiHeadAttention.from_torch(theirs)
 
 
+CAUSAL, PADDING = causal_mask(T, S, device=DEVICE), padding_mask([7, 3], S).to(DEVICE)
 MASKS = {
     "no mask": (None, {}),
-    "causal mask": (causal_mask(T, S), {"attn_mask": to_torch_mha(causal_mask(T, S))}),
-    "padding": (
-        padding_mask([7, 3], S),
-        {"key_padding_mask": to_torch_mha(padding_mask([7, 3], S))},
-    ),
+    "causal mask": (CAUSAL, {"attn_mask": to_torch_mha(CAUSAL)}),
+    "padding": (PADDING, {"key_padding_mask": to_torch_mha(PADDING)}),
 }
 
 
@@ -40,9 +39,9 @@ def test_equals_torch_values_weights_and_gradients(bias, mask, theirs_mask):
     expected, expected_weights = theirs(x, context, context, average_attn_weights=False, **theirs_mask)
     out, weights = ours(x, context, mask=mask, need_weights=True)
     fast = ours(x, context, mask=mask)
-    torch.testing.assert_close(out, expected)
-    torch.testing.assert_close(fast, expected)
-    torch.testing.assert_close(weights, expected_weights)
+    assert_close(out, expected)
+    assert_close(fast, expected)
+    assert_close(weights, expected_weights)
     inputs = (x, context, theirs.in_proj_weight, theirs.out_proj.weight)
     gx, gc, g_in, g_out = torch.autograd.grad(expected.square().sum(), inputs)
     g_q, g_k, g_v = g_in.chunk(3)
@@ -50,25 +49,25 @@ def test_equals_torch_values_weights_and_gradients(bias, mask, theirs_mask):
     for result in (out, fast):
         grads = torch.autograd.grad(result.square().sum(), (*mine, ours.out_proj.weight))
         for got, want in zip(grads, (gx, gc, g_q, g_k, g_v, g_out), strict=True):
-            torch.testing.assert_close(got, want)
+            assert_close(got, want)
 
 
 def test_causal_flag_is_the_causal_mask():
     _, ours = pair()
     x = randn(B, T, C)
-    expected = ours(x, mask=causal_mask(T))
-    torch.testing.assert_close(ours(x, causal=True), expected)
+    expected = ours(x, mask=causal_mask(T, device=DEVICE))
+    assert_close(ours(x, causal=True), expected)
     out, weights = ours(x, causal=True, need_weights=True)
-    torch.testing.assert_close(out, expected)
-    assert not weights[..., ~causal_mask(T)].any()
+    assert_close(out, expected)
+    assert not weights[..., ~causal_mask(T, device=DEVICE)].any()
 
 
 @pytest.mark.parametrize("num_kv_heads", [1, 2, 3])
 def test_grouped_heads_equal_full_heads_with_repeated_weights(num_kv_heads):
     H, C = 6, 12
     torch.manual_seed(0)
-    grouped = MultiHeadAttention(C, H, num_kv_heads=num_kv_heads).double()
-    full = MultiHeadAttention(C, H).double()
+    grouped = MultiHeadAttention(C, H, num_kv_heads=num_kv_heads).double().to(DEVICE)
+    full = MultiHeadAttention(C, H).double().to(DEVICE)
     state = grouped.state_dict()
     for name in ("k_proj", "v_proj"):
         for part in ("weight", "bias"):
@@ -76,8 +75,8 @@ def test_grouped_heads_equal_full_heads_with_repeated_weights(num_kv_heads):
             state[f"{name}.{part}"] = heads.repeat_interleave(H // num_kv_heads, 0).flatten(0, 1)
     full.load_state_dict(state)
     x = randn(B, T, C)
-    torch.testing.assert_close(grouped(x), full(x))
-    torch.testing.assert_close(grouped(x, need_weights=True)[1], full(x, causal=False, need_weights=True)[1])
+    assert_close(grouped(x), full(x))
+    assert_close(grouped(x, need_weights=True)[1], full(x, causal=False, need_weights=True)[1])
     saved = 2 * (C + 1) * (C - C * num_kv_heads // H)
     count = [sum(p.numel() for p in m.parameters()) for m in (full, grouped)]
     assert count[0] - count[1] == saved
@@ -85,35 +84,35 @@ def test_grouped_heads_equal_full_heads_with_repeated_weights(num_kv_heads):
 
 def test_copy_keeps_mode_dropout_and_takes_either_layout():
     torch.manual_seed(0)
-    theirs = nn.MultiheadAttention(C, H, dropout=0.25, dtype=torch.float64).eval()
+    theirs = nn.MultiheadAttention(C, H, dropout=0.25, dtype=torch.float64).eval().to(DEVICE)
     ours = MultiHeadAttention.from_torch(theirs)
     assert (ours.training, ours.dropout) == (False, 0.25)
     x = randn(B, T, C)
     expected, _ = theirs(*[x.transpose(0, 1)] * 3)
-    torch.testing.assert_close(ours(x), expected.transpose(0, 1))
+    assert_close(ours(x), expected.transpose(0, 1))
 
 
 def test_dropout_acts_in_training_only_and_returned_weights_still_sum_to_one():
     torch.manual_seed(0)
-    module = MultiHeadAttention(C, H, dropout=0.5).double()
+    module = MultiHeadAttention(C, H, dropout=0.5).double().to(DEVICE)
     x = randn(B, T, C)
     out, weights = module(x, need_weights=True)
-    torch.testing.assert_close(weights.sum(-1), torch.ones(B, H, T, dtype=torch.float64))
+    assert_close(weights.sum(-1), torch.ones(B, H, T, dtype=torch.float64))
     assert not torch.allclose(out, module(x))
     assert not torch.allclose(module(x), module(x))
     module.eval()
-    torch.testing.assert_close(module(x, need_weights=True)[0], module(x))
-    torch.testing.assert_close(module(x), module(x), rtol=0, atol=0)
+    assert_close(module(x, need_weights=True)[0], module(x))
+    assert_close(module(x), module(x), rtol=0, atol=0)
 
 
 def test_dropout_keeps_the_mean():
     torch.manual_seed(0)
-    module = MultiHeadAttention(C, H, dropout=0.5).double()
+    module = MultiHeadAttention(C, H, dropout=0.5).double().to(DEVICE)
     x = randn(1, T, C).expand(4096, T, C)
     for options in ({}, {"need_weights": True}):
         out = module(x, **options)
         mean = (out[0] if options else out).mean(0)
-        torch.testing.assert_close(mean, module.eval()(x[:1])[0], rtol=0, atol=0.05)
+        assert_close(mean, module.eval()(x[:1])[0], rtol=0, atol=0.05)
         module.train()
 
 

@@ -118,6 +118,7 @@ function render({ model, el }) {
         make("svg:text", { x: "11", y: "-9" }, word)));
       node.addEventListener("keydown", (event) => key(event, i));
       node.addEventListener("pointerdown", (event) => drag(event, i, node));
+      node.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false }); // no scrolling
       return node;
     });
     dots.replaceChildren(...handles);

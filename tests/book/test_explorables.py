@@ -137,6 +137,7 @@ def test_a_finger_chooses_and_drags_a_word(visit):
     for kind, dx in (("touchStart", 0), ("touchMove", 20), ("touchMove", 60), ("touchEnd", None)):
         points = [] if dx is None else [{"x": x + dx, "y": y}]
         session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        page.wait_for_timeout(50)
     assert assert_numbers_are_attnlibs(page)["points"][0][0] > 2
     assert page.evaluate("scrollY") == scrolled
 
