@@ -28,6 +28,7 @@ def pytest_runtest_call(item):
     """Note how many stored outputs of a cell were compared: nbval is silent when it compares none."""
     if not isinstance(item, IPyNbCell):
         return (yield)
+    item.output_timeout = 60  # nbval gives up after 5 s, which a busy machine needs after a long cell
     compare, compared = item.compare_outputs, []
 
     def counted(test, ref, skip_compare=None):

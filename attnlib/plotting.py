@@ -43,7 +43,8 @@ def _grid(ax: Axes, rows: Sequence[str], columns: Sequence[str], ylabel: str, xl
     ax.tick_params(which="minor", length=0, top=False, bottom=False, left=False)
     ax.spines[:].set_visible(False)
     ax.set_ylabel(ylabel)
-    ax.set_xlabel(xlabel, labelpad=8)
+    ax.set_xlabel(xlabel, labelpad=8, loc="left")
+    ax.xaxis.set_label_position("top")
 
 
 def heatmap(
@@ -52,6 +53,7 @@ def heatmap(
     keys: Sequence[str],
     *,
     digits: int = 2,
+    labels: tuple[str, str] = ("query", "key"),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw weights as a table of coloured cells with their numbers.
@@ -61,6 +63,7 @@ def heatmap(
         queries: Labels of the rows.
         keys: Labels of the columns.
         digits: Decimals to print; 0 prints none.
+        labels: What to call rows and columns.
         ax: Where to draw.
 
     Returns:
@@ -79,8 +82,7 @@ def heatmap(
         for i, j in np.ndindex(w.shape):
             colour = PAPER if w[i, j] > 0.55 else INK
             ax.text(j, i, f"{w[i, j]:.{digits}f}", ha="center", va="center", color=colour)
-    _grid(ax, queries, keys, "query", "key")
-    ax.xaxis.set_label_position("top")
+    _grid(ax, queries, keys, *labels)
     return ax
 
 
@@ -112,7 +114,6 @@ def mask_grid(
         _, ax = plt.subplots(figsize=(1.3 + 0.45 * len(keys), 1.0 + 0.42 * len(queries)))
     ax.imshow(m, cmap=MASK, vmin=0, vmax=1, aspect="auto")
     _grid(ax, queries, keys, "query", "key")
-    ax.xaxis.set_label_position("top")
     return ax
 
 
@@ -120,6 +121,7 @@ def plane(
     points: Mapping[str, Sequence[float]],
     moved: Mapping[str, Sequence[float]] | None = None,
     *,
+    axes: tuple[str, str] = ("", ""),
     ax: Axes | None = None,
 ) -> Axes:
     """Draw words as points in the plane, and arrows to where some of them move.
@@ -127,6 +129,7 @@ def plane(
     Args:
         points: Where each word lies.
         moved: Where some of them go.
+        axes: What the two axes stand for.
         ax: Where to draw.
 
     Returns:
@@ -157,7 +160,7 @@ def plane(
         )
     every = np.array([*points.values(), *(moved or {}).values()], dtype=float)
     low, high = min(0.0, every.min()) - 0.8, every.max() + 0.9
-    ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
+    ax.set(xlim=(low, high), ylim=(low, high), aspect="equal", xlabel=axes[0], ylabel=axes[1])
     ax.axhline(0, color=MUTED, lw=0.8, zorder=0)
     ax.axvline(0, color=MUTED, lw=0.8, zorder=0)
     return ax

@@ -68,15 +68,15 @@ def bilinear_scores(q: Tensor, k: Tensor, weight: Tensor) -> Tensor:
     return q @ weight @ k.transpose(-2, -1)
 
 
-def additive_scores(q: Tensor, k: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -> Tensor:
-    """Score by ``v . tanh(q W_q + k W_k)``, a small network applied to every pair.
+def additive_scores(q: Tensor, k: Tensor, w_q: Tensor, w_k: Tensor, u: Tensor) -> Tensor:
+    """Score by ``u . tanh(q W_q + k W_k)``, a small network applied to every pair.
 
     Args:
         q: Queries ``(..., T, Dq)``.
         k: Keys ``(..., S, Dk)``.
         w_q: ``(Dq, D)``.
         w_k: ``(Dk, D)``.
-        v: ``(D,)``.
+        u: ``(D,)``.
 
     Returns:
         Scores ``(..., T, S)``. On the way it holds ``(..., T, S, D)`` numbers.
@@ -85,13 +85,13 @@ def additive_scores(q: Tensor, k: Tensor, w_q: Tensor, w_k: Tensor, v: Tensor) -
         TypeError: If the dtypes differ or are not floating.
         ValueError: If the matrices do not fit the widths or each other.
     """
-    require_same_kind(q=q, k=k, w_q=w_q, w_k=w_k, v=v)
+    require_same_kind(q=q, k=k, w_q=w_q, w_k=w_k, u=u)
     require_rank(q=q, k=k)
-    D = v.shape[-1] if v.ndim == 1 else -1
+    D = u.shape[-1] if u.ndim == 1 else -1
     if shape(w_q) != (q.shape[-1], D) or shape(w_k) != (k.shape[-1], D):
         raise ValueError(
-            f"w_q must be (Dq, D), w_k (Dk, D) and v (D,) for q {shape(q)} and k {shape(k)}, "
-            f"got w_q {shape(w_q)}, w_k {shape(w_k)} and v {shape(v)}"
+            f"w_q must be (Dq, D), w_k (Dk, D) and u (D,) for q {shape(q)} and k {shape(k)}, "
+            f"got w_q {shape(w_q)}, w_k {shape(w_k)} and u {shape(u)}"
         )
     pairs = (q @ w_q)[..., :, None, :] + (k @ w_k)[..., None, :, :]  # (..., T, S, D)
-    return torch.tanh(pairs) @ v  # (..., T, S)
+    return torch.tanh(pairs) @ u  # (..., T, S)

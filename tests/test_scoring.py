@@ -92,14 +92,14 @@ def test_gradients_by_finite_differences():
         (
             lambda: additive_scores(randn(T, Dq), randn(S, Dk), randn(Dq, D), randn(Dq, D), randn(D)),
             ValueError,
-            "w_q must be (Dq, D), w_k (Dk, D) and v (D,) for q (3, 7) and k (5, 11), "
-            "got w_q (7, 13), w_k (7, 13) and v (13,)",
+            "w_q must be (Dq, D), w_k (Dk, D) and u (D,) for q (3, 7) and k (5, 11), "
+            "got w_q (7, 13), w_k (7, 13) and u (13,)",
         ),
         (
             lambda: additive_scores(randn(T, Dq), randn(S, Dk), randn(Dq, D), randn(Dk, D), randn(D, 1)),
             ValueError,
-            "w_q must be (Dq, D), w_k (Dk, D) and v (D,) for q (3, 7) and k (5, 11), "
-            "got w_q (7, 13), w_k (11, 13) and v (13, 1)",
+            "w_q must be (Dq, D), w_k (Dk, D) and u (D,) for q (3, 7) and k (5, 11), "
+            "got w_q (7, 13), w_k (11, 13) and u (13, 1)",
         ),
     ],
 )

@@ -82,11 +82,9 @@ def hint(id: str) -> None:
     if exercise is None:
         return
     total = len(exercise.hints)
-    n = min(_given.get(exercise.id, 0) + 1, total)
-    last = _given.get(exercise.id, 0) >= total
-    _given[exercise.id] = n
-    more = " That was the last hint; the solutions page has a worked answer." if last else ""
-    text = exercise.hints[n - 1] + more
+    n = _given[exercise.id] = min(_given.get(exercise.id, 0) + 1, total)
+    last = " (The last hint; the solutions page has a worked answer.)" if n == total else ""
+    text = exercise.hints[n - 1] + last
     show(
         line("todo", "○", f"Exercise {exercise.id}, hint {n} of {total}.", inline(text)),
         f"○ Exercise {exercise.id}, hint {n} of {total}. {plain(text)}",
@@ -98,24 +96,29 @@ NOT_ATTEMPTED = object()
 
 def _grade(exercise: Exercise, answer: object) -> object:
     """Return None if right, the mistake as a string, or NOT_ATTEMPTED."""
-    if _blank(answer):
-        return NOT_ATTEMPTED
     try:
-        return exercise.grade(answer)
+        return NOT_ATTEMPTED if _blank(answer) else exercise.grade(answer)
     except _NotWrittenError:
         return NOT_ATTEMPTED
-    except Exception as error:  # the learner's code may raise anything
-        return f"it stopped with `{type(error).__name__}: {error}`."
+    except (Exception, SystemExit) as error:  # the learner's code may do anything
+        return f"it stopped with `{explain(error)}`."
+
+
+def explain(error: BaseException) -> str:
+    """Return an error in one line, fit to stand between backticks."""
+    try:
+        text = " ".join(str(error).split()).replace("`", "'").rstrip(".")
+    except Exception:  # an error that cannot even say what it is
+        text = ""
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _blank(answer: object) -> bool:
     if answer is None or answer is ...:
         return True
-    if isinstance(answer, (list, tuple)):
-        return len(answer) == 0 or any(_blank(a) for a in answer)
     if isinstance(answer, dict):
-        return len(answer) == 0 or any(_blank(a) for a in answer.values())
-    return False
+        answer = list(answer.values())
+    return isinstance(answer, (list, tuple)) and (len(answer) == 0 or any(map(_blank, answer)))
 
 
 class _NotWrittenError(Exception):
@@ -132,12 +135,16 @@ def call(function: object, *arguments: object) -> object:
         raise TypeError(f"the answer must be a function, got {type(function).__name__}")
     try:
         result = function(*arguments)
-    except NotImplementedError:
+    except NotImplementedError as error:
+        if str(error):  # PyTorch's own, from code that was written
+            raise
         raise _NotWrittenError from None
     if result is ...:
         raise _NotWrittenError
     if result is None:
-        raise TypeError("your function returns None; is a return missing?")
+        raise TypeError("your function returns None: the return is missing")
+    if isinstance(result, tuple):
+        raise TypeError(f"your function returns a tuple of {len(result)}: return the result alone")
     return result
 
 

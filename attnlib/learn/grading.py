@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 
 def numbers(answer: object) -> Tensor:
@@ -14,12 +15,30 @@ def numbers(answer: object) -> Tensor:
     Raises:
         TypeError: If it does not hold numbers.
     """
+    if isinstance(answer, dict):
+        answer = list(answer.values())
     if isinstance(answer, (list, tuple)):
         answer = [a.tolist() if hasattr(a, "tolist") else a for a in answer]
     try:
-        return torch.as_tensor(answer).detach().cpu().double()
+        tensor = torch.as_tensor(answer).detach().cpu()
     except (TypeError, ValueError, RuntimeError):
-        raise TypeError(f"the answer must hold numbers, got {type(answer).__name__}") from None
+        tensor = None
+    if tensor is None or tensor.is_complex():
+        raise TypeError(f"the answer must hold numbers, got {type(answer).__name__}")
+    return tensor.double()
+
+
+class Calls(TorchFunctionMode):
+    """Note the names of the PyTorch functions that are called inside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_function__(self, function, types, arguments=(), keywords=None):
+        """Note the name, and go on."""
+        self.names.add(getattr(function, "__name__", ""))
+        return function(*arguments, **(keywords or {}))
 
 
 def close(a: Tensor, b: Tensor, tolerance: float = 1e-4) -> bool:

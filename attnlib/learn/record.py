@@ -84,8 +84,8 @@ def progress() -> None:
     for chapter, topic in bank.CHAPTERS.items():
         ids = [id for id in bank.exercises() if id.split(".")[0] == chapter]
         solved = sum(bool(data["exercises"].get(id, {}).get("passed")) for id in ids)
-        best = data["quizzes"].get(chapter, 0)
         questions = len(bank.quiz_data(chapter)["question"])
+        best = min(data["quizzes"].get(chapter, 0), questions)
         title = f"{chapter}. {topic.replace('_', ' ')}"
         bar = "█" * round(10 * solved / len(ids)) + "░" * (10 - round(10 * solved / len(ids)))
         rows.append((title, bar, f"{solved} of {len(ids)}", f"{best} of {questions}"))

@@ -8,9 +8,12 @@ function make(tag, attributes = {}, ...children) {
   return node;
 }
 
-// A text with `code` between backticks, as nodes: never as markup.
+// A text with `code` and *emphasis*, as nodes: never as markup.
 function inline(text) {
-  return text.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
+  return text.split(/(`[^`]+`|\*[^*]+\*)/).map((part) => {
+    if (/^`.+`$/.test(part)) return make("code", {}, part.slice(1, -1));
+    return /^\*.+\*$/.test(part) ? make("em", {}, part.slice(1, -1)) : part;
+  });
 }
 
 // JupyterLab takes the arrow keys unless the focused element itself says not to.

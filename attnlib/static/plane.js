@@ -223,7 +223,7 @@ function render({ model, el }) {
     sum.setAttribute("data-y", String(outputs[query][1]));
     sum.replaceChildren(make("strong", {}, `new ${words[query]}`), ` = ${parts} = (${show(outputs[query][0])}, ${show(outputs[query][1])})`);
     const gap = Math.max(...words.map((_, j) => Math.abs(scores[query][j] - scores[j][query])));
-    symmetry.textContent = gap < 1e-9 ? "Every score is the same in both directions." : "Scores now differ with the direction.";
+    symmetry.textContent = gap < 1e-9 ? "Every score is the same in both directions." : "Some scores now differ with the direction.";
     clearTimeout(speech);
     speech = setTimeout(() => (spoken.textContent = sum.textContent), 400);
   }

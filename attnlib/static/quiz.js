@@ -25,7 +25,7 @@ function render({ model, el }) {
 
   function ask(question, i) {
     const group = freshId("question");
-    const set = make("fieldset", {}, make("legend", {}, ...inline(question.text)));
+    const set = make("fieldset", {}, make("legend", {}, `${i + 1}. `, ...inline(question.text)));
     const word = make("p", { class: "pa-word", role: "status" });
     const button = make("button", { type: "button" }, "Check");
     question.option.forEach((option, j) => {

@@ -44,6 +44,19 @@ def loop_attention(q, k, v):
     return torch.stack(rows)
 
 
+def in_place_attention(q, k, v):
+    q /= q.shape[-1] ** 0.5
+    return torch.softmax(q @ k.mT, -1) @ v
+
+
+def shifted_by(how):
+    def softmax(s):
+        e = torch.exp(s - how(s))
+        return e / e.sum(-1, keepdim=True)
+
+    return softmax
+
+
 def scored(change, axis=-1):
     return lambda q, k, v: change(q @ k.transpose(-2, -1), q.shape[-1]).softmax(axis) @ v
 
@@ -72,6 +85,16 @@ def unshuffled_back(layer, x):
     return (layer(x[p])[back] - layer(x)).abs().max() > 1e-4
 
 
+def same_sum(layer, x):
+    p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    return not torch.allclose(layer(x[p]).sum(), layer(x).sum(), atol=1e-4)
+
+
+def coarse(layer, x):
+    p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    return bool((layer(x[p]) - layer(x)[p]).abs().max() > 0.2)
+
+
 def shuffled_input_only(layer, x):
     p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
     return not torch.allclose(layer(x[p]), layer(x))
@@ -89,12 +112,12 @@ def flipped(layer, x):
 SHAPES = {"scores": (2, 3, 5, 11), "weights": (2, 3, 5, 11), "output": (2, 3, 5, 13)}
 
 RIGHT = {
-    "3.1": [[4, 8, 16], (4.0, 8.0, 16.0), np.array([4, 8, 16]), torch.tensor([4.0, 8, 16])],
+    "3.1": [[4, 8, 16], [[4, 8, 16]], {"buy": 4, "apple": 8, "phone": 16}, (4.0, 8.0, 16.0), np.array([4, 8, 16]), torch.tensor([4.0, 8, 16])],
     "3.2": [
         shifted_softmax,
-        lambda s: torch.softmax(s, -1),
         lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(),
-        lambda s: torch.stack([torch.exp(r - r.max()) / torch.exp(r - r.max()).sum() for r in s]),
+        lambda s: np.exp(s.numpy() - s.numpy().max(-1, keepdims=True))
+        / np.exp(s.numpy() - s.numpy().max(-1, keepdims=True)).sum(-1, keepdims=True),
     ],
     "3.3": [SHAPES, {n: list(s) for n, s in SHAPES.items()}, {n: torch.Size(s) for n, s in SHAPES.items()}],
     "3.4": [
@@ -109,18 +132,17 @@ RIGHT = {
     "3.5": [
         scored(lambda s, d: s / math.sqrt(d)),
         loop_attention,
-        attention,
+        in_place_attention,
         lambda q, k, v: torch.einsum(
             "...ts,...sd->...td",
             torch.softmax(torch.einsum("...td,...sd->...ts", q, k) * q.shape[-1] ** -0.5, -1),
             v,
         ),
-        torch.nn.functional.scaled_dot_product_attention,
     ],
     "3.6": [
-        [[0, 1], [-1, 0]],
-        torch.tensor([[0.0, 2.0], [-3.0, 0.0]]),
-        np.array([[0.0, 1.5], [-2.0, 0.5]]),
+        [[-4, 1], [3, 0]],
+        torch.tensor([[-8.0, 2.0], [6.0, 0.0]]),
+        np.array([[-3.5, 1.0], [2.5, 0.0]]),
     ],
     "3.7": [
         [[1, 0], [2, 2], [1, 6]],
@@ -140,6 +162,8 @@ RIGHT = {
 
 WRONG = [
     ("3.1", [4, 8, 8], "the scores of apple"),
+    ("3.1", [2, 4, 4], "the scores of buy"),
+    ("3.1", [16, 8, 4], "in the opposite order"),
     ("3.1", [2.83, 5.66, 11.31], "divided by √2"),
     ("3.1", [0.0, 0.0, 1.0], "after the softmax"),
     ("3.1", [1.414, 2.828, 4.0], "lengths of the words"),
@@ -147,19 +171,32 @@ WRONG = [
     ("3.1", [4, 8], "the shape should be (3,), yours is (2,)"),
     ("3.1", [4, 8, 15], "off by 1"),
     ("3.1", "4 8 16", "must hold numbers"),
-    ("3.2", naive_softmax, "scores of 1000 give NaN"),
+    ("3.2", naive_softmax, "[[1000.0, 1001.0]] gives NaN"),
+    ("3.2", shifted_by(lambda s: s.mean(-1, keepdim=True)), "[[1000.0, 0.0], [1.0, 2.0]] gives NaN"),
+    ("3.2", shifted_by(lambda s: s.amin(-1, keepdim=True)), "[[1000.0, 0.0], [1.0, 2.0]] gives NaN"),
+    ("3.2", shifted_by(lambda s: s.max()), "[[1000.0, 0.0], [1.0, 2.0]] gives NaN"),
+    ("3.2", shifted_by(lambda s: s.abs().amax(-1, keepdim=True)), "[-1000.0, -1001.0]] gives NaN"),
+    ("3.2", lambda s: shifted_softmax(s.mT).mT if s.ndim > 2 else shifted_softmax(s), "with more axes"),
+    ("3.2", lambda s: torch.softmax(s, -1), "ready-made"),
+    ("3.2", torch.nn.Softmax(-1), "ready-made"),
+    ("3.2", lambda s: torch.exp(s - s.amax(-1, keepdim=True)), "divided by their sum"),
+    ("3.2", lambda s: (shifted_softmax(s), s), "returns a tuple of 2"),
     ("3.2", lambda s: s.softmax(0), "the columns sum to one"),
     ("3.2", lambda s: s.flatten().softmax(0).reshape(s.shape), "the whole table sums to one"),
     ("3.2", lambda s: s / s.sum(-1, keepdim=True), "the exponential is missing"),
     ("3.2", torch.exp, "divided by their sum"),
     ("3.2", lambda s: s.log_softmax(-1), "the logarithm"),
-    ("3.2", lambda s: naive_softmax(s.clamp(max=50)), "but not for scores of 1000"),
-    ("3.2", lambda s: None, "returns None; is a return missing?"),
+    ("3.2", lambda s: naive_softmax(s.clamp(max=50)), "but not for [[1000.0, 1001.0]]"),
+    ("3.2", lambda s: None, "returns None: the return is missing"),
     ("3.2", lambda: 1, "it stopped with `TypeError"),
     ("3.2", 3.0, "must be a function"),
     ("3.3", SHAPES | {"scores": (2, 3, 11, 5)}, "yours is turned round"),
     ("3.3", SHAPES | {"scores": (2, 3, 5, 7)}, "the width 7 is summed away"),
-    ("3.3", SHAPES | {"weights": (2, 3, 5)}, "not the shape"),
+    ("3.3", SHAPES | {"weights": (2, 3, 5, 5)}, "not the shape"),
+    ("3.3", SHAPES | {"scores": (5, 11)}, "the leading axes (2, 3) stay in front"),
+    ("3.3", SHAPES | {"output": (2, 3, 5, 11)}, "as wide as they are"),
+    ("3.3", SHAPES | {"output": "(2, 3, 5, 13)"}, "a tuple of whole numbers"),
+    ("3.3", SHAPES | {"output": (2, 3, 5, 13.7)}, "a tuple of whole numbers"),
     ("3.3", SHAPES | {"output": (2, 3, 5, 7)}, "as wide as they are"),
     ("3.3", SHAPES | {"output": (2, 3, 11, 13)}, "one mixed value for each query"),
     ("3.3", (2, 3), "keep the dict"),
@@ -170,6 +207,8 @@ WRONG = [
     ("3.4", lambda q, k, v, w: (-squared(q, k).sqrt() / (2 * w**2)).softmax(0) @ v, "the distance is not squared"),
     ("3.4", lambda q, k, v, w: (squared(q, k) / (2 * w**2)).softmax(0) @ v, "the sign is missing"),
     ("3.4", lambda q, k, v, w: (-((q - k).sum(-1) ** 2) / (2 * w**2)).softmax(0) @ v, "square each difference"),
+    ("3.4", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 width² in brackets"),
+    ("3.4", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the width is missing"),
     ("3.4", lambda q, k, v, w: v[squared(q, k).argmin()], "nearest value alone"),
     ("3.5", scored(lambda s, d: s), "not divided by √D"),
     ("3.5", scored(lambda s, d: s / d), "its square root is enough"),
@@ -179,28 +218,45 @@ WRONG = [
     ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ k, "you mix the keys"),
     ("3.5", lambda q, k, v: q @ k.mT / math.sqrt(q.shape[-1]) @ v, "the softmax is missing"),
     ("3.5", scored(lambda s, d: s * math.sqrt(d)), "you multiply by √D"),
-    ("3.5", lambda q, k, v: (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1) @ v, "turn only the last two axes"),
-    ("3.5", scored(lambda s, d: s / 2), "but not with leading axes"),
+    ("3.5", lambda q, k, v: (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1) @ v, "`k.T` turns every axis"),
+    ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(v.shape[-1])).softmax(-1) @ v, "the width of v"),
+    ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(1) @ v, "axis 1 is the heads"),
+    ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1), "these are the weights"),
+    ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1).softmax(-1) @ v, "two softmaxes"),
+    ("3.5", lambda q, k, v: (attention(q, k, v), q), "returns a tuple of 2"),
+    ("3.5", attention, "the ready-made function"),
+    ("3.5", torch.nn.functional.scaled_dot_product_attention, "the ready-made function"),
+    ("3.5", scored(lambda s, d: s / math.sqrt(5)), "but not with leading axes"),
     ("3.6", [[1, 0], [0, 1]], "apple gives phone 0.495"),
-    ("3.6", [[0, -1], [1, 0]], "transpose it"),
-    ("3.6", [[-4, 4], [2, -2]], "phone still gives apple"),
+    ("3.6", [[0, 1], [-1, 0]], "phone gives apple 0.000"),
+    ("3.6", [[-4, 3], [1, 0]], "transpose it"),
+    ("3.6", [[-0.4, 0.1], [0.3, 0]], "too short"),
     ("3.6", [1, 2], "2 by 2"),
+    ("3.6", [[float("nan"), 0], [0, 1]], "finite"),
+    ("3.7", [[1, 0], [2, 1], [0, 5]], "but itself ties with it at 5"),
+    ("3.7", [[1, 0], [2, 2], [float("nan"), 5]], "finite"),
     ("3.7", [[1, 0], [1, 0], [1, 0]], "b is not longer than a"),
-    ("3.7", [[1, 0], [2, 0], [4, 0]], "a should score highest with b (2.00), but c reaches 4.00"),
+    ("3.7", [[1, 0], [2, 0], [4, 0]], "a should score highest with b (2), but c reaches 4"),
     ("3.7", [[1, 0], [2, 2], [0, 1]], "c is not longer than b"),
     ("3.7", [1, 2, 3], "three vectors of two numbers"),
     ("3.8", lambda q, k, w_q, w_k, v: hidden(q, k, w_q, w_k) @ v, "the tanh is missing"),
-    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k) @ v), "the tanh comes before v"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k) @ v), "the tanh comes before u"),
+    ("3.8", lambda q, k, w_q, w_k, v: (torch.tanh(q @ w_q)[:, :, None] + torch.tanh(k @ w_k)[:, None]) @ v, "after the sum"),
     ("3.8", lambda *a: additive_scores(*a).transpose(1, 2), "yours is turned round"),
-    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)).sum(-1), "v weighs them"),
-    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)), "v turns them into one score"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)).sum(-1), "u weighs them"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)), "u turns them into one score"),
     ("3.8", lambda *a: additive_scores(*a).softmax(-1), "these are weights"),
     ("3.8", lambda q, k, w_q, w_k, v: dot_scores(q @ w_q, k @ w_k), "off by"),
     ("3.9", lambda layer, x: not shuffled_both(layer, x), "turned round"),
     ("3.9", shuffled_input_only, "shuffle the outputs the same way"),
     ("3.9", exact, "by rounding alone"),
     ("3.9", flipped, "from both ends"),
-    ("3.9", lambda layer, x: False, "it is wrong about the mean of all tokens so far"),
+    ("3.9", lambda layer, x: False, "it always says False"),
+    ("3.9", lambda layer, x: True, "even where each token is treated alone"),
+    ("3.9", lambda layer, x: (layer(x) - layer(x.flip(0)).flip(0)).abs().max(), "True or False, not Tensor"),
+    ("3.9", lambda layer, x: str(shuffled_both(layer, x)), "True or False, not str"),
+    ("3.9", same_sum, "it is wrong about a layer that hands each token the one before"),
+    ("3.9", coarse, "it is wrong about a layer that adds a hundredth"),
 ]  # fmt: skip
 
 

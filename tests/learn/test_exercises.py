@@ -35,11 +35,25 @@ def test_it_never_raises(capsys):
     def explodes(*_):
         raise ZeroDivisionError("boom")
 
-    for answer in (explodes, object(), "text", float("nan"), lambda: 1):
+    class UnspeakableError(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def unspeakable(*_):
+        raise UnspeakableError
+
+    def leaves(*_):
+        raise SystemExit
+
+    endless = []
+    endless.append(endless)
+    wild = (explodes, unspeakable, leaves, endless, object(), "text", float("nan"), 1j, lambda: 1)
+    for answer in wild:
         for id in (*bank.exercises(), "9.9", 7, None):
             check(id, answer)
     out = capsys.readouterr().out
-    assert "it stopped with ZeroDivisionError: boom" in out
+    assert "it stopped with ZeroDivisionError: boom." in out
+    assert "it stopped with UnspeakableError." in out
     assert "There is no exercise 9.9. There are 3.1, 3.2" in out
 
 
@@ -55,7 +69,8 @@ def test_hints_come_one_at_a_time_and_end(capsys):
     first, second, third = capsys.readouterr().out.strip().split("\n")
     assert first.startswith("○ Exercise 3.1, hint 1 of 2. A score is a dot product")
     assert second.startswith("○ Exercise 3.1, hint 2 of 2. phone is (0, 4)")
-    assert third.endswith("That was the last hint; the solutions page has a worked answer.")
+    assert second == third
+    assert second.endswith("(The last hint; the solutions page has a worked answer.)")
     hint("8.8")
     assert "There is no exercise 8.8" in capsys.readouterr().out
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from attnlib.functional import attention, attention_weights
-from attnlib.learn.exercises import Exercise, call
-from attnlib.learn.grading import close, compare, numbers
+from attnlib.learn.exercises import Exercise, call, explain
+from attnlib.learn.grading import Calls, compare, numbers
 from attnlib.scoring import additive_scores
 
 BUY, APPLE, PHONE = (torch.tensor(x, dtype=torch.float64) for x in ([1, 1], [2, 2], [0, 4]))
@@ -17,17 +18,19 @@ WORDS = torch.stack([BUY, APPLE, PHONE])
 
 
 def _random(*shape: int, seed: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
 
 
 def scores_by_hand(answer: object) -> str | None:
     """Grade the three scores of *phone*."""
     right = WORDS @ PHONE
     return compare(
-        numbers(answer),
+        numbers(answer).squeeze(),
         right,
         [
             (WORDS @ APPLE, "these are the scores of apple; now phone is the one that asks."),
+            (WORDS @ BUY, "these are the scores of buy; now phone is the one that asks."),
+            (right.flip(0), "these are right, but in the opposite order: buy, apple, phone."),
             (right / math.sqrt(2), "these are divided by √2; the raw scores were asked for."),
             (right.softmax(0), "these are the weights after the softmax; the scores come before."),
             (WORDS.norm(dim=1), "these are the lengths of the words, not products with phone."),
@@ -43,52 +46,65 @@ def scores_by_hand(answer: object) -> str | None:
 def softmax(answer: object) -> str | None:
     """Grade a softmax over the last axis."""
     scores = torch.tensor([[4.0, 8.0, 8.0], [1.0, 2.0, 3.0]])
-    e = scores.exp()
+    e, shifted = scores.exp(), (scores - scores.amax(-1, keepdim=True)).exp()
+    undivided = "the exponentials are right; they still have to be divided by their sum."
+    with Calls() as calls:
+        got = numbers(call(answer, scores.clone()))
     wrong = compare(
-        numbers(call(answer, scores.clone())),
+        got,
         scores.softmax(-1).double(),
         [
-            (
-                (e / e.sum(0)).double(),
-                "the columns sum to one; each row should. Which axis is that?",
-            ),
+            ((e / e.sum(0)).double(), "the columns sum to one; each row should. Which axis is that?"),
             ((e / e.sum()).double(), "the whole table sums to one; each row should, by itself."),
             (
                 (scores / scores.sum(-1, keepdim=True)).double(),
                 "you divide the scores by their sum; the exponential is missing.",
             ),
-            (e.double(), "the exponentials are right; they still have to be divided by their sum."),
+            (e.double(), undivided),
+            (shifted.double(), undivided),
             (scores.log_softmax(-1).double(), "this is the logarithm of the softmax."),
         ],
     )
     if wrong:
         return wrong
-    huge = numbers(call(answer, torch.tensor([[1000.0, 1001.0]])))
-    if not huge.isfinite().all():
-        return (
-            "right for small scores, but scores of 1000 give NaN: exp(1000) is infinite. "
-            "What can you subtract from a row without changing its softmax?"
-        )
-    if not close(huge, torch.tensor([[0.0, 1.0]]).softmax(-1).double()):
-        return "right for small scores, but not for scores of 1000."
-    return None
+    if calls.names & {"softmax", "log_softmax"}:
+        return "right, but it calls a ready-made softmax; write it with exp and sum."
+    for rows in ([[1000.0, 1001.0]], [[1000.0, 0.0], [1.0, 2.0]], [[-1000.0, 10.0], [-1000.0, -1001.0]]):
+        huge = numbers(call(answer, torch.tensor(rows)))
+        if not huge.isfinite().all():
+            return (
+                f"right for small scores, but {rows} gives NaN: exp(1000) is infinite, and exp(-1000) is zero. "
+                "What can you subtract from each row, so that its largest exponential is 1?"
+            )
+        wrong = compare(huge, torch.tensor(rows).softmax(-1).double())
+        if wrong:
+            return f"right for small scores, but not for {rows}: {wrong}"
+    deep = _random(2, 3, 5, seed=0)
+    wrong = compare(numbers(call(answer, deep.clone())), deep.softmax(-1).double())
+    return wrong and f"right for a table, but not with more axes: {wrong} The last axis is -1."
 
 
 def shapes(answer: object) -> str | None:
     """Grade the shapes of scores, weights and output."""
     if not isinstance(answer, dict) or set(answer) != {"scores", "weights", "output"}:
         return "keep the dict with its three keys scores, weights and output."
-    got = {name: tuple(int(n) for n in value) for name, value in answer.items()}
+    got = {}
+    for name, value in answer.items():
+        if not isinstance(value, (tuple, list)) or not all(type(n) is int for n in value):
+            return f"{name}: write the shape as a tuple of whole numbers, like (2, 3, 5)."
+        got[name] = tuple(value)
+        if got[name][:2] != (2, 3) or len(got[name]) != 4:
+            return f"{name}: the leading axes (2, 3) stay in front, and two more follow."
     if got["scores"] == (2, 3, 11, 5):
         return "scores: queries are the rows and keys the columns; yours is turned round."
     if got["scores"] != (2, 3, 5, 11):
         return "scores: one number for each pair of a query and a key; the width 7 is summed away."
     if got["weights"] != got["scores"]:
         return "weights: the softmax changes the numbers, not the shape."
-    if got["output"] == (2, 3, 5, 7):
-        return "output: what is mixed are the values, so it is as wide as they are."
+    if got["output"][2] != 5:
+        return "output: one mixed value for each query, so there are 5 rows."
     if got["output"] != (2, 3, 5, 13):
-        return "output: one mixed value for each query."
+        return "output: what is mixed are the values, so it is as wide as they are."
     return None
 
 
@@ -117,6 +133,11 @@ def soft_lookup(answer: object) -> str | None:
                 mix(-squared.sqrt() / (2 * width**2)),
                 "the distance is not squared: exp(-distance² / (2 width²)).",
             ),
+            (
+                mix(-squared / 2 * width**2),
+                "x / 2 * width² multiplies by width²; put the 2 width² in brackets.",
+            ),
+            (mix(-squared), "the width is missing: exp(-distance² / (2 width²))."),
             (mix(squared / (2 * width**2)), "the sign is missing: far keys should count less."),
             (mix(-(gap.sum(-1) ** 2) / (2 * width**2)), "square each difference before you add them up."),
             (values[squared.argmin()].double(), "this takes the nearest value alone, like a dict."),
@@ -126,64 +147,76 @@ def soft_lookup(answer: object) -> str | None:
 
 def attention_from_nothing(answer: object) -> str | None:
     """Grade attention for any leading axes."""
-    q, k, v = _random(5, 4, seed=0), _random(7, 4, seed=1), _random(7, 4, seed=2)
-    scores, D, S = q @ k.T, 4, 7
+    q, k, v = _random(5, 5, seed=0), _random(7, 5, seed=1), _random(7, 3, seed=2)
+    scores, root = q @ k.T, math.sqrt(5)
+    weights = (scores / root).softmax(-1)
+    with Calls() as calls:
+        got = numbers(call(answer, q.clone(), k.clone(), v.clone()))
     wrong = compare(
-        numbers(call(answer, q.clone(), k.clone(), v.clone())),
+        got,
         attention(q, k, v).double(),
         [
             ((scores.softmax(-1) @ v).double(), "the scores are not divided by √D."),
-            (((scores / D).softmax(-1) @ v).double(), "you divide by D; its square root is enough."),
-            (((scores / math.sqrt(S)).softmax(-1) @ v).double(), "you divide by √S, the number of keys; the width D is meant."),
-            (((scores / 2).softmax(-2) @ v).double(), "your columns sum to one: the softmax runs over the queries. It should run over the keys, the last axis."),
-            ((scores.softmax(-1) / 2 @ v).double(), "you divide the weights by √D; the scores are to be divided, before the softmax."),
-            (((scores / 2).softmax(-1) @ k).double(), "you mix the keys; the values are to be mixed."),
-            ((scores / 2 @ v).double(), "the softmax is missing."),
-            ((scores * 2).softmax(-1).matmul(v).double(), "you multiply by √D; divide."),
+            (((scores / 5).softmax(-1) @ v).double(), "you divide by D; its square root is enough."),
+            (((scores / math.sqrt(7)).softmax(-1) @ v).double(), "you divide by √S, the number of keys; the width D is meant."),
+            (((scores / math.sqrt(3)).softmax(-1) @ v).double(), "you divide by the root of the width of v; the width D of q and k is meant."),
+            (((scores / root).softmax(-2) @ v).double(), "your columns sum to one: the softmax runs over the queries. It should run over the keys, the last axis."),
+            ((scores.softmax(-1) / root @ v).double(), "you divide the weights by √D; the scores are to be divided, before the softmax."),
+            ((weights @ k).double(), "you mix the keys; the values are to be mixed."),
+            (weights.double(), "these are the weights; the values are still to be mixed with them."),
+            ((scores / root @ v).double(), "the softmax is missing."),
+            (((scores * root).softmax(-1) @ v).double(), "you multiply by √D; divide."),
+            ((weights.softmax(-1) @ v).double(), "there are two softmaxes; one is enough."),
         ],
     )  # fmt: skip
     if wrong:
         return wrong
-    q, k, v = (
-        _random(2, 3, 5, 11, seed=3),
-        _random(2, 3, 7, 11, seed=4),
-        _random(2, 3, 7, 13, seed=5),
-    )
+    if "scaled_dot_product_attention" in calls.names:
+        return "right, but it calls the ready-made function; write out its steps."
+    q, k, v = _random(2, 3, 5, 11, seed=3), _random(2, 3, 7, 11, seed=4), _random(2, 3, 7, 13, seed=5)
     try:
-        got = numbers(call(answer, q, k, v))
+        got = numbers(call(answer, q.clone(), k.clone(), v.clone()))
     except Exception as error:
         return (
-            f"right for one sequence, but with leading axes (2, 3, 7, 11) it stopped with "
-            f"`{type(error).__name__}: {error}`; turn only the last two axes, with `transpose(-2, -1)`."
+            f"right for one sequence, but with leading axes (2, 3) it stopped with `{explain(error)}`. "
+            f"`k.T` turns every axis, `k.transpose(-2, -1)` the last two."
         )
-    wrong = compare(got, attention(q, k, v).double())
-    return wrong and f"right for one sequence, but not with leading axes: {wrong}"
+    by_heads = ((q @ k.mT / math.sqrt(11)).softmax(1) @ v).double()
+    wrong = compare(
+        got, attention(q, k, v).double(), [(by_heads, "axis 1 is the heads; the keys are axis -1.")]
+    )
+    return wrong and f"right for one sequence, but not with leading axes (2, 3): {wrong}"
 
 
-def one_sided_query(answer: object) -> str | None:
-    """Grade a query matrix that makes *apple* listen to *phone*, and not the other way."""
+def mutual_query(answer: object) -> str | None:
+    """Grade a query matrix that makes *apple* and *phone* look at each other."""
     w_q = numbers(answer)
-    if w_q.shape != (2, 2):
-        return f"w_q should be a 2 by 2 matrix, yours has shape {tuple(w_q.shape)}."
+    if w_q.shape != (2, 2) or not w_q.isfinite().all():
+        return f"w_q should be 2 by 2 finite numbers, yours has shape {tuple(w_q.shape)}."
 
-    def weights(w: Tensor) -> Tensor:
-        return attention_weights(WORDS @ w, WORDS, scale=1.0)
+    def heard(w: Tensor) -> tuple[float, float]:
+        weights = attention_weights(WORDS @ w, WORDS, scale=1.0)
+        return weights[1, 2].item(), weights[2, 1].item()
 
     def solved(w: Tensor) -> bool:
-        return bool(weights(w)[1, 2] >= 0.99 and weights(w)[2, 1] <= 0.01)
+        return min(heard(w)) >= 0.99
 
     if solved(w_q):
         return None
     if solved(w_q.T):
-        return "it would work as w_q @ apple, but here the query is apple @ w_q: transpose it."
-    to_phone, back = weights(w_q)[1, 2].item(), weights(w_q)[2, 1].item()
-    if to_phone < 0.99:
-        return (
-            f"apple gives phone {to_phone:.3f}, at least 0.99 is asked. Its query is "
-            f"{[round(x, 2) for x in (APPLE @ w_q).tolist()]}: that should point where phone lies, "
-            f"and away from apple."
-        )
-    return f"apple listens to phone, but phone still gives apple {back:.3f}; at most 0.01 is asked."
+        return "it would work as w_q @ word, but here the query is word @ w_q: transpose it."
+    if solved(20 * w_q):
+        return "both queries point the right way, but they are too short: make the matrix larger."
+    for name, word, want, weight in zip(
+        ("apple", "phone"), (APPLE, PHONE), ("phone", "apple"), heard(w_q), strict=True
+    ):
+        if weight < 0.99:
+            query = [round(x, 2) for x in (word @ w_q).tolist()]
+            return (
+                f"{name} gives {want} {weight:.3f}, at least 0.99 is asked. The query of {name} is {query}: its product "
+                f"with {want} must be larger than with the other two, by 5 or more."
+            )
+    return None
 
 
 def growing_vectors(answer: object) -> str | None:
@@ -191,14 +224,17 @@ def growing_vectors(answer: object) -> str | None:
     x = numbers(answer)
     if x.shape != (3, 2):
         return f"three vectors of two numbers are asked, yours have shape {tuple(x.shape)}."
+    if not x.isfinite().all():
+        return "the numbers must be finite."
     scores, names = x @ x.T, "abc"
     for i, j in ((0, 1), (1, 2)):
-        best = int(scores[i].argmax())
-        if best != j or scores[i].sort().values[-2] >= scores[i, j]:
-            rival = max((n for n in range(3) if n != j), key=lambda n: scores[i, n].item())
+        rival = max((n for n in range(3) if n != j), key=lambda n: scores[i, n].item())
+        if scores[i, rival] >= scores[i, j]:
+            whom = "itself" if rival == i else names[rival]
+            verb = "ties with it at" if scores[i, rival] == scores[i, j] else "reaches"
             text = (
-                f"{names[i]} should score highest with {names[j]} ({scores[i, j]:.2f}), "
-                f"but {names[rival]} reaches {scores[i, rival]:.2f}."
+                f"{names[i]} should score highest with {names[j]} ({scores[i, j]:.3g}), "
+                f"but {whom} {verb} {scores[i, rival]:.3g}."
             )
             if x[j].norm() <= x[i].norm():
                 text += f" No wonder: {names[j]} is not longer than {names[i]}."
@@ -209,18 +245,19 @@ def growing_vectors(answer: object) -> str | None:
 def additive(answer: object) -> str | None:
     """Grade additive scores."""
     q, k = _random(2, 3, 5, seed=0), _random(2, 7, 11, seed=1)
-    w_q, w_k, v = _random(5, 13, seed=2), _random(11, 13, seed=3), _random(13, seed=4)
+    w_q, w_k, u = _random(5, 13, seed=2), _random(11, 13, seed=3), _random(13, seed=4)
     pairs = (q @ w_q)[:, :, None] + (k @ w_k)[:, None]
-    right = additive_scores(q, k, w_q, w_k, v).double()
+    right = additive_scores(q, k, w_q, w_k, u).double()
     return compare(
-        numbers(call(answer, q, k, w_q, w_k, v)),
+        numbers(call(answer, *(t.clone() for t in (q, k, w_q, w_k, u)))),
         right,
         [
-            ((pairs @ v).double(), "the tanh is missing; without it the score is a sum of two parts, and the query's part cancels in the softmax."),
-            (torch.tanh(pairs @ v).double(), "the tanh comes before v, on each of the D hidden numbers."),
+            ((pairs @ u).double(), "the tanh is missing; without it the score is a sum of two parts, and the query's part cancels in the softmax."),
+            (((torch.tanh(q @ w_q)[:, :, None] + torch.tanh(k @ w_k)[:, None]) @ u).double(), "the tanh comes after the sum of the two parts, not on each."),
+            (torch.tanh(pairs @ u).double(), "the tanh comes before u, on each of the D hidden numbers."),
             (right.transpose(1, 2), "queries are the rows and keys the columns; yours is turned round."),
-            (torch.tanh(pairs).sum(-1).double(), "the D hidden numbers are summed as they are; v weighs them."),
-            (torch.tanh(pairs).double(), "these are the D hidden numbers of every pair; v turns them into one score."),
+            (torch.tanh(pairs).sum(-1).double(), "the D hidden numbers are summed as they are; u weighs them."),
+            (torch.tanh(pairs).double(), "these are the D hidden numbers of every pair; u turns them into one score."),
             (right.softmax(-1), "these are weights; the scores come before the softmax."),
         ],
     )  # fmt: skip
@@ -244,18 +281,32 @@ def order_matters(answer: object) -> str | None:
         ("the mean of all tokens so far", lambda x: x.cumsum(0) / steps, True),
         ("attention with a vector added for each place", lambda x: self_attention(x + place), True),
         ("a moving average of three neighbours", moving_average, True),
+        ("a layer that hands each token the one before", lambda x: x.roll(1, 0), True),
+        ("a layer that adds a hundredth of a vector for each place", lambda x: x + place / 100, True),
     ]
-    said = [bool(call(answer, layer, x.clone())) for _, layer, _ in layers]
+    said = []
+    with torch.random.fork_rng(devices=[]):  # a random permutation may be the identity: ask five times
+        for name, layer, _ in layers:
+            answers = [call(answer, layer, x.clone()) for _ in range(5)]
+            if not all(
+                isinstance(a, (bool, np.bool_)) or getattr(a, "dtype", None) == torch.bool for a in answers
+            ):
+                return (
+                    f"it should return True or False, not {type(answers[0]).__name__} (asked about {name})."
+                )
+            said.append(any(map(bool, answers)))
     right = [truth for *_, truth in layers]
     if said == right:
         return None
-    if said == [not truth for truth in right]:
+    if len(set(said)) == 1 and said[0] is False:
+        return "it always says False; some of the layers it was asked about do care about order."
+    if not any(said[2:]) and all(said[:2]):
         return "every answer is turned round: return True if the order matters."
     if said[:2] == [True, True]:
         return "it says that order matters even where each token is treated alone: shuffle the outputs the same way before you compare."
-    if said[0] and not said[1]:
+    if said[0]:
         return "self-attention differs by rounding alone, about 1e-7: compare with `torch.allclose`, not exactly."
-    if said == [False, False, True, True, False]:
+    if not said[4] and said[5]:
         return "a moving average looks the same from both ends, so turning the sequence round does not catch it: use a random permutation."
     missed = [name for (name, *_), s, r in zip(layers, said, right, strict=True) if s != r]
     return f"it is wrong about {missed[0]}."
@@ -303,22 +354,22 @@ EXERCISES = [
     Exercise(
         "3.5", "Attention from nothing", "medium", 10,
         (
-            "Four steps: products, divide by √D, softmax over the keys, mix the values.",
+            "Steps 2 to 4: products divided by √D, softmax over the keys, mix the values.",
             "For any leading axes turn only the last two: `k.transpose(-2, -1)`.",
-            "`(q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).softmax(-1) @ v`",
+            "The weights are `(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).softmax(-1)`.",
         ),
         attention_from_nothing,
         "That is the whole mechanism; everything else in this book is about its consequences.",
     ),
     Exercise(
-        "3.6", "A query with a will of its own", "medium", 8,
+        "3.6", "Two words that look at each other", "medium", 10,
         (
-            "The query apple @ w_q should have a large product with phone = (0, 4), and a small one with apple = (2, 2).",
-            "A query that points along (-1, 1) is blind to apple and sees phone.",
-            "Which matrix turns (2, 2) into (-2, 2)? Remember that the vector stands on the left.",
+            "Decide first what each word should ask. A query along (-1, 1) sees phone = (0, 4) and is blind to apple and buy.",
+            "A query along (1, 0) sees apple = (2, 2) and is blind to phone; it has to be long, since buy gets half as much.",
+            "You need a matrix with apple @ w_q = (-2, 2) and phone @ w_q = (12, 0): phone = (0, 4) gives you its second row.",
         ),
-        one_sided_query,
-        "With a projection of its own a word can look for something that is unlike itself.",
+        mutual_query,
+        "No tied projection can do this: each word would have to be longer than the other.",
     ),
     Exercise(
         "3.7", "Who may look at whom", "medium", 8,
@@ -335,7 +386,7 @@ EXERCISES = [
         (
             "Project both: (B, T, D) and (B, S, D). Every query has to meet every key.",
             "Make room for the other axis with `[:, :, None]` and `[:, None]`; the sum broadcasts to (B, T, S, D).",
-            "tanh first, then `@ v`, which sums the last axis away.",
+            "tanh first, then `@ u`, which sums the last axis away.",
         ),
         additive,
         "On the way it held D numbers for every pair; the dot product holds one.",
@@ -345,7 +396,7 @@ EXERCISES = [
         (
             "Shuffle the tokens with `torch.randperm(len(x))`, run the layer, and compare.",
             "If order does not matter, layer(x[p]) equals layer(x)[p], up to rounding.",
-            "`not torch.allclose(layer(x[p]), layer(x)[p], atol=1e-5)`",
+            "`torch.allclose(a, b, atol=1e-5)` compares up to rounding; return True when it does not hold.",
         ),
         order_matters,
         "Attention sees a set, not a sequence. Whatever it knows of order must be put into the vectors.",
