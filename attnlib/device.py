@@ -33,7 +33,9 @@ def pick_device() -> torch.device:
     try:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0]
         raise RuntimeError(
-            f"ATTNLIB_DEVICE is {wanted!r}, but that device is not here ({error}); unset it, or set it to cpu"
+            f"ATTNLIB_DEVICE is {wanted!r}, but that device is not here ({reason}); "
+            f"unset it, or set it to cpu"
         ) from None
     return device

@@ -140,8 +140,9 @@ def fused_attention(
 ) -> Tensor:
     """Translate arguments that were checked already for PyTorch's fused kernel, and call it."""
     T, S = q.shape[-2], k.shape[-2]
-    if causal and (mask is not None or bias is not None or 1 < T < S):
-        # PyTorch aligns its causal flag with the first key and takes no mask beside it
+    # PyTorch takes no mask beside its causal flag, and aligns it with the first key. For fewer queries
+    # than keys its kernels for GPUs can be told to align it with the last; the one for CPUs reads a mask.
+    if causal and (mask is not None or bias is not None or (1 < T < S and not q.is_cuda)):
         mask, causal = _and(mask, causal_mask(T, S, device=q.device)), False
     if causal and T > S:  # the first T - S queries see nothing
         seen = fused_attention(
@@ -154,6 +155,10 @@ def fused_attention(
     attn_mask = mask if bias is None else bias
     if attn_mask is not None:
         attn_mask = attn_mask.expand(*attn_mask.shape[:-2], T, S)
+    elif causal and 1 < T < S:
+        from torch.nn.attention.bias import causal_lower_right  # doubles the time of importing torch
+
+        attn_mask = causal_lower_right(T, S)
     (q, k, v), missing = _as_batches(q, k, v)
     out = F.scaled_dot_product_attention(
         q,
