@@ -4,8 +4,11 @@
 (`attnlib.widgets`) and what teaches (`attnlib.learn`) is imported by name.
 """
 
+from attnlib.cache import KVCache
 from attnlib.device import pick_device
 from attnlib.functional import attention, attention_weights, masked_softmax
+from attnlib.linear import linear_attention, linear_attention_step
+from attnlib.local import sliding_window_attention
 from attnlib.masks import (
     causal_mask,
     document_mask,
@@ -15,24 +18,34 @@ from attnlib.masks import (
     to_torch_mha,
 )
 from attnlib.multihead import MultiHeadAttention
+from attnlib.positions import alibi_bias, rotary, sinusoidal
 from attnlib.scoring import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
+from attnlib.tiled import tiled_attention
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "KVCache",
     "MultiHeadAttention",
     "additive_scores",
+    "alibi_bias",
     "attention",
     "attention_weights",
     "bilinear_scores",
     "causal_mask",
     "document_mask",
     "dot_scores",
+    "linear_attention",
+    "linear_attention_step",
     "masked_softmax",
     "padding_mask",
     "pick_device",
     "prefix_mask",
+    "rotary",
     "scaled_dot_scores",
+    "sinusoidal",
+    "sliding_window_attention",
     "sliding_window_mask",
+    "tiled_attention",
     "to_torch_mha",
 ]

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib._validate import check_mask, require_same_kind, require_tensor, require_whole, shape
+from attnlib.cache import KVCache
 from attnlib.functional import attention_weights, fused_attention, repeat_heads
 
 
@@ -71,6 +72,7 @@ class MultiHeadAttention(nn.Module):
         mask: Tensor | None = None,
         causal: bool = False,
         need_weights: bool = False,
+        cache: KVCache | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from ``x`` to ``context``, or to ``x`` itself if there is no context.
 
@@ -82,19 +84,25 @@ class MultiHeadAttention(nn.Module):
             causal: Also apply the causal mask.
             need_weights: Whether to return the weights too; they are those before dropout, so
                 that their rows sum to one.
+            cache: Keys and values of the positions before ``x``. Those of ``x`` are added to it, and
+                S counts them all. With ``causal``, a cached step equals the same rows of a full pass.
 
         Returns:
             Output ``(B, T, C)``, or a pair of it and the weights ``(B, H, T, S)``.
 
         Raises:
             TypeError: If a dtype is wrong.
-            ValueError: If a shape is wrong.
+            ValueError: If a shape is wrong, the cache is full, or there is both a context and a cache.
         """
+        if cache is not None and context is not None:
+            raise ValueError("a cache is for self-attention: give either context or cache, got both")
         context = x if context is None else context
-        self._check(x, context, mask)
+        self._check(x, context, mask, 0 if cache is None else cache.length)
         q = self._split(self.q_proj(x))  # (B, H, T, D)
         k = self._split(self.k_proj(context))  # (B, Hkv, S, D)
         v = self._split(self.v_proj(context))  # (B, Hkv, S, D)
+        if cache is not None:
+            k, v = cache.append(k, v)  # (B, Hkv, S, D), S now with what came before
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             weights = attention_weights(q, k, mask, causal=causal)  # (B, H, T, S)
@@ -103,6 +111,26 @@ class MultiHeadAttention(nn.Module):
             heads = fused_attention(q, k, v, mask, causal=causal, dropout=dropout)
         out = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, T, C)
         return (out, weights) if need_weights else out
+
+    def make_cache(self, batch_size: int, max_length: int) -> KVCache:
+        """Make an empty cache that fits this module, on its device and in its dtype.
+
+        Args:
+            batch_size: Sequences B.
+            max_length: How many positions there is room for.
+
+        Returns:
+            The cache.
+        """
+        weight = self.k_proj.weight
+        return KVCache(
+            batch_size,
+            self.num_kv_heads,
+            max_length,
+            self.head_dim,
+            dtype=weight.dtype,
+            device=weight.device,
+        )
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> MultiHeadAttention:
@@ -149,7 +177,7 @@ class MultiHeadAttention(nn.Module):
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)  # (B, H, T, D)
 
-    def _check(self, x: Tensor, context: Tensor, mask: Tensor | None) -> None:
+    def _check(self, x: Tensor, context: Tensor, mask: Tensor | None, kept: int) -> None:
         for name, t in (("x", x), ("context", context)):
             require_tensor(name, t)
             if t.ndim != 3 or t.shape[-1] != self.embed_dim:
@@ -165,5 +193,5 @@ class MultiHeadAttention(nn.Module):
                     f"mask must be (T, S) or (B, H, T, S), got {shape(mask)}; "
                     f"for one mask a batch element write mask[:, None]"
                 )
-            target = (x.shape[0], self.num_heads, x.shape[1], context.shape[1])
+            target = (x.shape[0], self.num_heads, x.shape[1], kept + context.shape[1])
             check_mask(mask, target, x.device)

@@ -1,0 +1,60 @@
+"""Attention to a window of recent keys, at a cost that grows with ``T * window``.
+
+Chapter 7 of the book measures what it saves and what it gives up.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlib._validate import check_values, head_groups, require_whole, scores_shape, shape
+from attnlib.functional import fused_attention, repeat_heads
+
+
+def sliding_window_attention(
+    q: Tensor, k: Tensor, v: Tensor, *, window: int, scale: float | None = None
+) -> Tensor:
+    """Let each query attend to the last ``window`` keys up to its own position, itself included.
+
+    Equals `attention` with `sliding_window_mask`, without the full matrix: queries go in blocks of
+    ``window``, and each block looks at itself and at the block before.
+
+    Args:
+        q: Queries ``(..., H, T, D)``.
+        k: Keys ``(..., Hkv, T, D)``, where Hkv divides H. Leading axes broadcast.
+        v: Values ``(..., Hkv, T, Dv)``.
+        window: How many keys a query sees at most.
+        scale: Factor on the scores, ``1 / sqrt(D)`` if not given.
+
+    Returns:
+        Output ``(..., H, T, Dv)``.
+
+    Raises:
+        TypeError: If a dtype is wrong, or the window is not an int.
+        ValueError: If shapes do not fit, or the window is below 1.
+    """
+    target = scores_shape(q, k)
+    check_values(q, k, v)
+    require_whole("window", window, 1)
+    T, S = target[-2:]
+    if T != S:
+        raise ValueError(f"q and k must have the same length, got q {shape(q)} and k {shape(k)}")
+    groups = head_groups(q, k)
+    k, v = repeat_heads(k, groups), repeat_heads(v, groups)
+    window = min(window, T)
+    lead = torch.broadcast_shapes(target[:-2], v.shape[:-2])
+    q, k, v = (x.expand(*lead, *x.shape[-2:]) for x in (q, k, v))
+    if T == 0:
+        return v
+    blocks = -(-T // window)
+    behind = blocks * window - T  # what the last block lacks
+    q = F.pad(q, (0, 0, 0, behind)).unflatten(-2, (blocks, window))  # (..., n, w, D)
+    k, v = (F.pad(x, (0, 0, window, behind)).unfold(-2, 2 * window, window).mT for x in (k, v))
+    i = torch.arange(window, device=q.device)[:, None] + window  # (w, 1), places in k's blocks
+    j = torch.arange(2 * window, device=q.device)  # (2w,)
+    seen = (j <= i) & (j > i - window)  # (w, 2w)
+    first = torch.arange(blocks, device=q.device)[:, None, None] * window + j >= window  # (n, 1, 2w)
+    out = fused_attention(q, k, v, seen & first, scale=scale)  # (..., n, w, Dv)
+    return out.flatten(-3, -2)[..., :T, :]

@@ -1,0 +1,151 @@
+"""Putting order into attention: sinusoidal vectors, rotary embeddings, ALiBi.
+
+Chapter 3 of the book shows that attention alone sees a set.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from attnlib._validate import require_tensor, require_whole, shape
+
+
+def sinusoidal(
+    T: int,
+    dim: int,
+    *,
+    base: float = 10000.0,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return one vector for each position, made of sines and cosines of falling frequency.
+
+    Args:
+        T: Number of positions.
+        dim: Width, even. Sines stand in the even places, cosines in the odd ones.
+        base: The slowest frequency is about ``1 / base``.
+        device: Where to put them.
+
+    Returns:
+        ``(T, dim)``, to be added to the embeddings.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If the width is odd.
+    """
+    require_whole("T", T, 0)
+    angles = torch.arange(T, device=device)[:, None] * _frequencies(dim, base, device)  # (T, dim / 2)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)  # (T, dim)
+
+
+def rotary(
+    x: Tensor,
+    positions: Tensor | None = None,
+    *,
+    dim: int | None = None,
+    base: float = 10000.0,
+    interleaved: bool = False,
+) -> Tensor:
+    """Turn pairs of features of queries or keys by an angle that grows with the position.
+
+    The dot product of a turned query and a turned key depends on how far apart they are, not on where.
+
+    Args:
+        x: Queries or keys ``(..., T, D)``.
+        positions: Their positions, whole numbers that broadcast to ``(..., T)``; 0 to T - 1 if not given.
+        dim: How many features to turn, even, from the first on; all D if not given.
+        base: The slowest frequency is about ``1 / base``.
+        interleaved: Pair neighbours (0 with 1, 2 with 3); else the first half with the second half.
+
+    Returns:
+        The same shape and dtype, turned.
+
+    Raises:
+        TypeError: If x is not floating, or positions are not whole numbers.
+        ValueError: If the width to turn is odd or larger than D.
+    """
+    require_tensor("x", x)
+    if not x.is_floating_point():
+        raise TypeError(f"x must be a floating-point tensor, got {x.dtype}; use .float()")
+    if x.ndim < 2:
+        raise ValueError(f"x must have at least two axes (..., T, D), got shape {shape(x)}")
+    T, D = x.shape[-2:]
+    dim = D if dim is None else dim
+    if dim > D:
+        raise ValueError(f"dim must be at most the width D = {D}, got {dim}")
+    positions = torch.arange(T, device=x.device) if positions is None else positions
+    if positions.is_floating_point():
+        raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
+    angles = positions[..., None] * _frequencies(dim, base, x.device)  # (..., T, dim / 2)
+    return rotate(x, angles.cos(), angles.sin(), interleaved=interleaved)
+
+
+def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, interleaved: bool = False) -> Tensor:
+    """Turn pairs of features by angles whose cosines and sines are given.
+
+    Args:
+        x: ``(..., D)``.
+        cos: ``(..., n)``, broadcast against x; the first 2n features are turned.
+        sin: Likewise.
+        interleaved: As in `rotary`.
+
+    Returns:
+        The same shape and dtype as x.
+    """
+    n = cos.shape[-1]
+    turned, rest = x[..., : 2 * n].to(cos.dtype), x[..., 2 * n :]
+    pairs = turned.unflatten(-1, (n, 2) if interleaved else (2, n))
+    a, b = pairs.unbind(-1 if interleaved else -2)  # (..., n) each
+    both = torch.stack([a * cos - b * sin, a * sin + b * cos], -1 if interleaved else -2)
+    return torch.cat([both.flatten(-2).to(x.dtype), rest.expand(*both.shape[:-2], -1)], -1)
+
+
+def alibi_bias(
+    num_heads: int,
+    T: int,
+    S: int | None = None,
+    *,
+    device: torch.device | str | None = None,
+) -> Tensor:
+    """Return a bias that falls with distance, with another slope in each head.
+
+    For a number of heads that is a power of two the slopes are ``2 ** (-8 h / H)`` for h from 1 to H; for
+    others they are filled up with every second slope of the next power of two, as the paper does.
+
+    Args:
+        num_heads: Heads H.
+        T: Number of queries.
+        S: Number of keys, T if not given; the last query is aligned with the last key.
+        device: Where to put it.
+
+    Returns:
+        Bias ``(H, T, S)``: minus slope times distance, for keys behind and ahead alike.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is too small.
+    """
+    require_whole("num_heads", num_heads, 1)
+    require_whole("T", T, 0)
+    S = T if S is None else S
+    require_whole("S", S, 0)
+    i = torch.arange(T, device=device)[:, None] + (S - T)
+    distance = (i - torch.arange(S, device=device)).abs()  # (T, S)
+    slopes = torch.tensor(_slopes(num_heads), device=device)
+    return -slopes[:, None, None] * distance  # (H, T, S)
+
+
+def _slopes(num_heads: int) -> list[float]:
+    whole = 2 ** math.floor(math.log2(num_heads))
+    slopes = [2 ** (-8 * h / whole) for h in range(1, whole + 1)]
+    extra = [2 ** (-8 * h / (2 * whole)) for h in range(1, 2 * whole + 1, 2)]
+    return slopes + extra[: num_heads - whole]
+
+
+def _frequencies(dim: int, base: float, device: torch.device | str | None) -> Tensor:
+    require_whole("dim", dim, 2)
+    if dim % 2:
+        raise ValueError(f"dim must be even, since features are turned in pairs, got {dim}")
+    return base ** (-torch.arange(0, dim, 2, device=device) / dim)  # (dim / 2,)

@@ -1,0 +1,89 @@
+import pytest
+import torch
+
+from attnlib import linear_attention, linear_attention_step
+from attnlib.linear import elu_plus_one
+from tests import assert_close
+from tests.test_functional import B, Dv, H, case
+
+
+def loop(q, k, v, *, causal):
+    """Each query by itself, in plain sums."""
+    q, k, v = q.cpu(), k.cpu(), v.cpu()
+    f = lambda x: torch.where(x > 0, x + 1, x.exp())  # noqa: E731
+    out = torch.zeros(*q.shape[:-1], v.shape[-1], dtype=q.dtype)
+    for b in range(q.shape[0]):
+        for h in range(q.shape[1]):
+            group = h * k.shape[1] // q.shape[1]
+            for i in range(q.shape[2]):
+                last = i + 1 if causal else k.shape[2]
+                w = [f(q[b, h, i]) @ f(k[b, group, j]) for j in range(last)]
+                out[b, h, i] = sum(a * v[b, group, j] for j, a in enumerate(w)) / sum(w)
+    return out
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 64])
+@pytest.mark.parametrize(("causal", "T"), [(False, 5), (True, 7)])
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+def test_equals_the_loop(causal, T, block_size, kv_heads):
+    q, k, v = case(heads=6, kv_heads=kv_heads, T=T)
+    got = linear_attention(q, k, v, causal=causal, block_size=block_size)
+    assert_close(got, loop(q, k, v, causal=causal))
+
+
+def test_the_recurrence_equals_the_parallel_form():
+    q, k, v = case(T=7)
+    parallel, state = linear_attention(q, k, v, causal=True, block_size=3), None
+    for i in range(7):
+        out, state = linear_attention_step(q[:, :, i], k[:, :, i], v[:, :, i], state)
+        assert_close(out, parallel[:, :, i])
+    assert state.kv.shape == (B, H, q.shape[-1], Dv)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients_by_finite_differences(causal):
+    q, k, v = (x[:1, :1].requires_grad_() for x in case(T=7))
+    f = lambda *x: linear_attention(*x, causal=causal, block_size=3)  # noqa: E731
+    assert torch.autograd.gradcheck(f, (q, k, v))
+
+
+def test_another_feature_map_and_one_that_sees_nothing():
+    q, k, v = case(T=7)
+    squared = linear_attention(q, k, v, feature_map=torch.square)
+    weights = q.square() @ k.square().mT
+    assert_close(squared, weights / weights.sum(-1, keepdim=True) @ v)
+    assert not linear_attention(q, k, v, feature_map=torch.zeros_like).any()
+
+
+def test_features_are_positive_and_smooth():
+    x = torch.linspace(-5, 5, 101, dtype=torch.float64)
+    assert (elu_plus_one(x) > 0).all()
+    assert_close(elu_plus_one(x[x < 0]), x[x < 0].exp())
+
+
+def test_an_empty_sequence_stays_empty():
+    q, k, v = case(T=0, S=0)
+    assert linear_attention(q, k, v, causal=True).shape == v.shape
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: linear_attention(*case(), causal=True),
+            "causal linear attention needs T = S, got T = 5 and S = 7",
+        ),
+        (
+            lambda: linear_attention(*case(), block_size=0),
+            "block_size must be at least 1, got 0",
+        ),
+        (
+            lambda: linear_attention_step(torch.zeros(3), torch.zeros(4), torch.zeros(2)),
+            "q and k must have the same width D, got q (3,) and k (4,)",
+        ),
+    ],
+)
+def test_bad_input_gets_this_message(call, message):
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert str(caught.value) == message

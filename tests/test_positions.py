@@ -1,0 +1,110 @@
+import cmath
+import math
+
+import pytest
+import torch
+
+from attnlib import alibi_bias, rotary, sinusoidal
+from tests import DEVICE, assert_close
+
+T, D = 5, 6
+
+
+def randn(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(DEVICE)
+
+
+def test_sinusoidal_by_the_formula():
+    table = sinusoidal(T, D)
+    for t in range(T):
+        for i in range(0, D, 2):
+            angle = t / 10000 ** (i / D)
+            assert table[t, i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[t, i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+@pytest.mark.parametrize("dim", [None, 4, 2])
+def test_rotary_turns_pairs_as_complex_numbers(interleaved, dim):
+    x = randn(2, 3, T, D)
+    got, n = rotary(x, dim=dim, interleaved=interleaved).cpu(), (dim or D) // 2
+    for t in range(T):
+        for i in range(n):
+            a, b = (2 * i, 2 * i + 1) if interleaved else (i, i + n)
+            turn = cmath.exp(1j * t / 10000 ** (2 * i / (2 * n)))
+            z = complex(x[1, 2, t, a], x[1, 2, t, b]) * turn
+            assert (got[1, 2, t, a].item(), got[1, 2, t, b].item()) == pytest.approx(
+                (z.real, z.imag), abs=1e-6
+            )
+    assert torch.equal(got[..., 2 * n :], x.cpu()[..., 2 * n :])
+    assert got.dtype == x.dtype
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_rotated_products_depend_on_the_distance_alone(interleaved):
+    q, k = randn(1, D), randn(1, D, seed=1)
+    at = lambda x, p: rotary(x, torch.tensor([p], device=DEVICE), interleaved=interleaved)  # noqa: E731
+    assert_close(at(q, 3) @ at(k, 1).T, at(q, 12) @ at(k, 10).T, rtol=1e-4, atol=1e-4)
+    assert_close(at(q, 7).norm(), q.norm(), rtol=1e-5, atol=1e-5)
+
+
+def test_positions_of_a_cached_step_give_the_same_rows():
+    x = randn(2, T, D)
+    later = rotary(x[:, 3:], torch.arange(3, T, device=DEVICE))
+    assert_close(later, rotary(x)[:, 3:])
+
+
+def test_half_precision_comes_back_as_it_came():
+    assert rotary(randn(T, D).half()).dtype == torch.float16
+
+
+def test_alibi_falls_with_distance_by_a_slope_for_each_head():
+    bias = alibi_bias(8, 3)
+    assert bias.shape == (8, 3, 3)
+    assert bias[0].tolist() == [[0, -0.5, -1], [-0.5, 0, -0.5], [-1, -0.5, 0]]
+    assert [-b[1, 0].item() for b in bias] == [2**-h for h in range(1, 9)]
+    assert alibi_bias(1, 2, 4)[0].tolist()[1] == [-3 / 256, -2 / 256, -1 / 256, 0]
+
+
+def test_alibi_slopes_for_heads_that_are_no_power_of_two():
+    slopes = [-b[1, 0].item() for b in alibi_bias(6, 2)]
+    assert slopes == pytest.approx([2**-2, 2**-4, 2**-6, 2**-8, 2**-1, 2**-3])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: sinusoidal(3, 5),
+            ValueError,
+            "dim must be even, since features are turned in pairs, got 5",
+        ),
+        (lambda: sinusoidal(-1, 4), ValueError, "T must be at least 0, got -1"),
+        (lambda: rotary(torch.zeros(3, 4), dim=6), ValueError, "dim must be at most the width D = 4, got 6"),
+        (
+            lambda: rotary(torch.zeros(3, 5)),
+            ValueError,
+            "dim must be even, since features are turned in pairs, got 5",
+        ),
+        (
+            lambda: rotary(torch.zeros(3, 4, dtype=torch.int64)),
+            TypeError,
+            "x must be a floating-point tensor, got torch.int64; use .float()",
+        ),
+        (
+            lambda: rotary(torch.zeros(4)),
+            ValueError,
+            "x must have at least two axes (..., T, D), got shape (4,)",
+        ),
+        (
+            lambda: rotary(torch.zeros(3, 4), torch.zeros(3)),
+            TypeError,
+            "positions must be whole numbers, got torch.float32",
+        ),
+        (lambda: alibi_bias(0, 3), ValueError, "num_heads must be at least 1, got 0"),
+    ],
+)
+def test_bad_input_gets_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message

@@ -1,0 +1,143 @@
+import math
+
+import pytest
+import torch
+
+from attnlib import attention, causal_mask, tiled_attention
+from tests import DEVICE, assert_close, reference
+from tests.test_functional import HALVES, OPTIONS, B, D, Dv, H, S, T, case, some_bias, some_mask
+
+PLAIN = {name: opts for name, opts in OPTIONS.items() if "softcap" not in opts}
+options = pytest.mark.parametrize("opts", PLAIN.values(), ids=PLAIN)
+blocks = pytest.mark.parametrize("block_size", [1, 2, 3, 100])
+
+
+@options
+@blocks
+def test_equals_the_loop_reference_and_attentions_gradients(opts, block_size):
+    q, k, v = (x.requires_grad_() for x in case())
+    out = tiled_attention(q, k, v, **opts, block_size=block_size)
+    assert_close(out, reference.attention(q.detach(), k.detach(), v.detach(), **opts))
+    grad = case(seed=5)[0][..., :1].expand_as(out)
+    for got, want in zip(
+        torch.autograd.grad(out, (q, k, v), grad),
+        torch.autograd.grad(attention(q, k, v, **opts), (q, k, v), grad),
+        strict=True,
+    ):
+        assert_close(got, want)
+
+
+@options
+def test_gradients_by_finite_differences(opts):
+    q, k, v = (x[:1, :1].requires_grad_() for x in case())
+    opts = {n: x[:1, :1] if n == "mask" else x[:1] if n == "bias" else x for n, x in opts.items()}
+    assert torch.autograd.gradcheck(lambda *x: tiled_attention(*x, **opts, block_size=3), (q, k, v))
+
+
+@pytest.mark.parametrize("shape", [(H, T, S), (1, T, 1), (S,), (T, S)])
+def test_bias_gets_its_gradient_in_its_own_shape(shape):
+    q, k, v = case()
+    bias = torch.randn(shape, dtype=torch.float64).to(DEVICE).requires_grad_()
+    got, want = (
+        torch.autograd.grad(f(q, k, v, bias=bias).square().sum(), bias)[0]
+        for f in (lambda *x, **o: tiled_attention(*x, **o, block_size=2), attention)
+    )
+    assert_close(got, want)
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 3, 6])
+@pytest.mark.parametrize("sizes", [(5, 7), (7, 5), (1, 7), (6, 6), (0, 3), (3, 0)])
+def test_grouped_heads_and_any_lengths_with_a_causal_mask(kv_heads, sizes):
+    q, k, v = case(heads=6, kv_heads=kv_heads, T=sizes[0], S=sizes[1])
+    got = tiled_attention(q, k, v, causal=True, block_size=2)
+    assert_close(got, attention(q, k, v, causal=True))
+
+
+def test_a_function_of_positions_is_a_mask():
+    q, k, v = (x.requires_grad_() for x in case())
+    near = lambda i, j: (i - j).abs() <= 1  # noqa: E731
+    mask = near(torch.arange(T)[:, None], torch.arange(S)).to(DEVICE)
+    got, want = tiled_attention(q, k, v, near, block_size=2), attention(q, k, v, mask)
+    assert_close(got, want)
+    assert_close(torch.autograd.grad(got.sum(), k)[0], torch.autograd.grad(want.sum(), k)[0])
+    assert_close(
+        tiled_attention(q, k, v, near, causal=True, block_size=2),
+        attention(q, k, v, mask & causal_mask(T, S, device=DEVICE)),
+    )
+
+
+def test_hidden_tiles_are_not_looked_at():
+    q, k, v = case(T=8, S=8)
+    asked = []
+
+    def mask(i, j):
+        asked.append((i[0, 0].item(), j[0].item()))
+        return j <= i
+
+    tiled_attention(q, k, v, mask, causal=True, block_size=4)
+    assert asked == [(0, 0), (4, 0), (4, 4)]
+
+
+def test_no_matrix_of_queries_by_keys_is_ever_made():
+    T, block = 64, 8
+    q, k, v = (x.requires_grad_() for x in case(T=T, S=T))
+    largest = 0
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            nonlocal largest
+            out = func(*args, **(kwargs or {}))
+            for x in out if isinstance(out, (tuple, list)) else [out]:
+                if isinstance(x, torch.Tensor):
+                    largest = max(largest, x.numel())
+            return out
+
+    with Watch():
+        tiled_attention(q, k, v, causal=True, block_size=block).sum().backward()
+    assert largest <= B * H * T * max(D, Dv, block)
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+@options
+def test_half_precision_is_as_good_as_attentions(dtype, opts):
+    q, k, v = case(dtype=dtype)
+    exact = reference.attention(q, k, v, **opts)
+    error = (tiled_attention(q, k, v, **opts, block_size=3).double().cpu() - exact).abs().max()
+    assert error <= 2 * (attention(q, k, v, **opts).double().cpu() - exact).abs().max()
+
+
+def test_query_with_no_key_gets_zeros_and_finite_gradients():
+    q, k, v = (x.requires_grad_() for x in case())
+    out = tiled_attention(q, k, v, some_mask(blind_row=2), bias=some_bias(), block_size=3)
+    assert not out[:, :, 2].any()
+    for grad in torch.autograd.grad(out.square().sum(), (q, k, v)):
+        assert grad.isfinite().all()
+
+
+def test_huge_scores_stay_finite():
+    q, k, v = case(dtype=torch.float32)
+    assert tiled_attention(q * 1e30, k, v, block_size=2).isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"block_size": 0}, ValueError, "block_size must be at least 1, got 0"),
+        ({"scale": math.inf}, ValueError, "scale must be a finite number, got inf"),
+        ({"mask": 3}, TypeError, "mask must be a tensor or a function of positions, got int"),
+        (
+            {"mask": torch.ones(S, T, dtype=torch.bool, device=DEVICE)},
+            ValueError,
+            "mask must broadcast to the scores' shape (..., T, S) = (2, 3, 5, 7), got (7, 5)",
+        ),
+        (
+            {"bias": torch.ones(S, T, device=DEVICE)},
+            ValueError,
+            "bias must broadcast to the scores' shape (..., T, S) = (2, 3, 5, 7), got (7, 5)",
+        ),
+    ],
+)
+def test_bad_input_gets_this_message(options, error, message):
+    with pytest.raises(error) as caught:
+        tiled_attention(*case(), **options)
+    assert str(caught.value) == message
