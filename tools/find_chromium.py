@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 ADVICE = """No Chromium was found, and none could be installed. The browser tests need one. Do one of these:
   - Debian, Ubuntu:  apt-get install chromium     (as root)
   - macOS, Windows:  .venv/bin/playwright install chromium, or install Chrome
@@ -25,8 +26,7 @@ def installed() -> str | None:
     for name in NAMES:
         if shutil.which(name):
             return shutil.which(name)
-    mac = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
-    return str(mac) if mac.exists() else _playwrights()
+    return str(MAC) if MAC.exists() else _playwrights()
 
 
 def _playwrights() -> str | None:

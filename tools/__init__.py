@@ -1,0 +1,1 @@
+"""Scripts for the notebooks and the browser tests."""
