@@ -69,6 +69,21 @@ def head_groups(q: Tensor, k: Tensor) -> int:
     return H // Hkv
 
 
+def fits_kernel(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Tell at a glance that q, k and v are ``(B, H, T, D)`` of one kind, with nothing to broadcast or group.
+
+    The full checks say what is wrong, and take as long as a small kernel; the ordinary case needs neither.
+    """
+    if not (isinstance(q, Tensor) and isinstance(k, Tensor) and isinstance(v, Tensor)):
+        return False
+    if not (q.ndim == k.ndim == v.ndim == 4 and q.dtype == k.dtype == v.dtype and q.is_floating_point()):
+        return False
+    (B, H, _, D), k_shape, v_shape = q.shape, k.shape, v.shape
+    same_lead = (B, H) == k_shape[:2] == v_shape[:2]
+    same_sizes = k_shape[2] == v_shape[2] and D == k_shape[3] > 0
+    return same_lead and same_sizes and q.device == k.device == v.device
+
+
 def scores_shape(q: Tensor, k: Tensor) -> tuple[int, ...]:
     """Check queries against keys and return the shape ``(..., T, S)`` of their scores."""
     require_same_kind(q=q, k=k)

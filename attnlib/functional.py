@@ -15,6 +15,7 @@ from attnlib._validate import (
     check_bias,
     check_mask,
     check_values,
+    fits_kernel,
     head_groups,
     require_tensor,
     scores_shape,
@@ -119,6 +120,8 @@ def attention(
 
     Chapter 3 builds it, chapter 7 counts its cost.
     """
+    if mask is bias is scale is softcap is None and fits_kernel(q, k, v):
+        return fused_attention(q, k, v, causal=causal)
     _check(q, k, mask, bias, scale, softcap)
     check_values(q, k, v)
     if softcap is None:
@@ -140,6 +143,8 @@ def fused_attention(
 ) -> Tensor:
     """Translate arguments that were checked already for PyTorch's fused kernel, and call it."""
     T, S = q.shape[-2], k.shape[-2]
+    if mask is None and bias is None and (T == S or not causal) and fits_kernel(q, k, v):
+        return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal, scale=scale)
     # PyTorch takes no mask beside its causal flag, and aligns it with the first key. For fewer queries
     # than keys its kernels for GPUs can be told to align it with the last; the one for CPUs reads a mask.
     if causal and (mask is not None or bias is not None or (1 < T < S and not q.is_cuda)):

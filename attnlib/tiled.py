@@ -28,7 +28,7 @@ def tiled_attention(
     causal: bool = False,
     bias: Tensor | None = None,
     scale: float | None = None,
-    block_size: int = 256,
+    block_size: int = 512,
 ) -> Tensor:
     """Compute `attention` in tiles, with memory that grows with T + S and not with T * S.
 
