@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attnlib._heads import as_batches, repeat_heads, widen
 from attnlib._validate import (
     check_bias,
     check_mask,
@@ -127,7 +128,7 @@ def attention(
     if softcap is None:
         return fused_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale)
     weights = _weights(q, k, mask, causal, bias, scale, softcap)
-    return (weights @ _widen(repeat_heads(v, head_groups(q, v)))).to(q.dtype)
+    return (weights @ widen(repeat_heads(v, head_groups(q, v)))).to(q.dtype)
 
 
 def fused_attention(
@@ -164,7 +165,7 @@ def fused_attention(
         from torch.nn.attention.bias import causal_lower_right  # doubles the time of importing torch
 
         attn_mask = causal_lower_right(T, S)
-    (q, k, v), missing = _as_batches(q, k, v)
+    (q, k, v), missing = as_batches(q, k, v)
     out = F.scaled_dot_product_attention(
         q,
         k,
@@ -179,11 +180,6 @@ def fused_attention(
         return out
     # in half precision a CUDA kernel answers a query that sees nothing with a mean of all values
     return out.masked_fill(~mask.any(-1, keepdim=True), 0.0)
-
-
-def repeat_heads(x: Tensor, groups: int) -> Tensor:
-    """Give every query head its own copy of the key or value head that its group shares."""
-    return x if groups == 1 else x.repeat_interleave(groups, dim=-3)  # (..., Hkv * groups, S, D)
 
 
 def _check(
@@ -217,31 +213,13 @@ def _weights(
     T, S, D = q.shape[-2], k.shape[-2], q.shape[-1]
     if causal:
         mask = _and(mask, causal_mask(T, S, device=q.device))
-    q, k = _widen(q), _widen(repeat_heads(k, head_groups(q, k)))
+    q, k = widen(q), widen(repeat_heads(k, head_groups(q, k)))
     scores = q @ k.transpose(-2, -1) * (D**-0.5 if scale is None else scale)  # (..., T, S)
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
     return masked_softmax(scores, mask)
-
-
-def _as_batches(q: Tensor, k: Tensor, v: Tensor) -> tuple[list[Tensor], int]:
-    """Give q, k and v the axes ``(..., B, H, T, D)`` of one size each, without copying.
-
-    PyTorch takes its slow path for fewer axes and for axes that broadcast. Grouped heads stay grouped.
-    Returns the tensors and the number of axes that were added in front.
-    """
-    missing = max(0, 4 - max(q.ndim, k.ndim, v.ndim))
-    tensors = [x[(None,) * (4 - x.ndim)] if x.ndim < 4 else x for x in (q, k, v)]
-    own = -3 if head_groups(q, k) > 1 else -2  # from which axis on each keeps its own size
-    batch = torch.broadcast_shapes(*(x.shape[:own] for x in tensors))
-    return [x.expand(*batch, *x.shape[own:]) for x in tensors], missing
-
-
-def _widen(x: Tensor) -> Tensor:
-    """Half precision rounds every step; float32 in between rounds once, at the end."""
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
 
 
 def _and(mask: Tensor | None, other: Tensor) -> Tensor:

@@ -12,8 +12,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._validate import check_values, head_groups, require_whole, scores_shape, shape
-from attnlib.functional import repeat_heads
+from attnlib._heads import full_heads
+from attnlib._validate import check_values, require_whole, scores_shape, shape
 
 FeatureMap = Callable[[Tensor], Tensor]
 
@@ -49,12 +49,11 @@ def linear_attention(
         TypeError: If a dtype is wrong.
         ValueError: If shapes do not fit.
     """
-    target = scores_shape(q, k)
+    T, S = scores_shape(q, k)[-2:]
     check_values(q, k, v)
     require_whole("block_size", block_size, 1)
-    T, S = target[-2:]
-    groups = head_groups(q, k)
-    q, k, v = feature_map(q), feature_map(repeat_heads(k, groups)), repeat_heads(v, groups)
+    q, k, v = full_heads(q, k, v)
+    q, k = feature_map(q), feature_map(k)
     if not causal:
         return _divide(q @ (k.transpose(-2, -1) @ v), q @ k.sum(-2, keepdim=True).transpose(-2, -1))
     if T != S:

@@ -9,8 +9,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._validate import check_values, head_groups, require_whole, scores_shape, shape
-from attnlib.functional import fused_attention, repeat_heads
+from attnlib._heads import full_heads
+from attnlib._validate import check_values, require_whole, scores_shape, shape
+from attnlib.functional import fused_attention
 
 
 def sliding_window_attention(
@@ -35,19 +36,15 @@ def sliding_window_attention(
         TypeError: If a dtype is wrong, or the window is not an int.
         ValueError: If shapes do not fit, or the window is below 1.
     """
-    target = scores_shape(q, k)
+    T, S = scores_shape(q, k)[-2:]
     check_values(q, k, v)
     require_whole("window", window, 1)
-    T, S = target[-2:]
     if T != S:
         raise ValueError(f"q and k must have the same length, got q {shape(q)} and k {shape(k)}")
-    groups = head_groups(q, k)
-    k, v = repeat_heads(k, groups), repeat_heads(v, groups)
-    window = min(window, T)
-    lead = torch.broadcast_shapes(target[:-2], v.shape[:-2])
-    q, k, v = (x.expand(*lead, *x.shape[-2:]) for x in (q, k, v))
+    q, k, v = full_heads(q, k, v)
     if T == 0:
         return v
+    window = min(window, T)
     blocks = -(-T // window)
     behind = blocks * window - T  # what the last block lacks
     q = F.pad(q, (0, 0, 0, behind)).unflatten(-2, (blocks, window))  # (..., n, w, D)

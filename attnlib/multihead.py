@@ -6,9 +6,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attnlib._heads import repeat_heads
 from attnlib._validate import check_mask, require_same_kind, require_tensor, require_whole, shape
 from attnlib.cache import KVCache
-from attnlib.functional import attention_weights, fused_attention, repeat_heads
+from attnlib.functional import attention_weights, fused_attention
 
 
 class MultiHeadAttention(nn.Module):

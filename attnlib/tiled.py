@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from attnlib._validate import check_bias, check_mask, check_values, head_groups, require_whole, scores_shape
-from attnlib.functional import repeat_heads
+from attnlib._heads import full_heads, widen
+from attnlib._validate import check_bias, check_mask, check_values, require_whole, scores_shape
 
 MaskFunction = Callable[[Tensor, Tensor], Tensor]
 
@@ -66,10 +66,7 @@ def tiled_attention(
         raise ValueError(f"scale must be a finite number, got {scale}")
     require_whole("block_size", block_size, 1)
     scale = q.shape[-1] ** -0.5 if scale is None else scale
-    groups = head_groups(q, k)
-    k, v = repeat_heads(k, groups), repeat_heads(v, groups)
-    lead = torch.broadcast_shapes(target[:-2], v.shape[:-2])
-    q, k, v = (x.expand(*lead, *x.shape[-2:]) for x in (q, k, v))
+    q, k, v = full_heads(q, k, v)
     tiles = _Tiles(target[-2], target[-1], block_size, mask, causal, q.device)
     return _Tiled.apply(q, k, v, bias, tiles, scale)
 
@@ -126,21 +123,17 @@ def _scores(q: Tensor, k: Tensor, bias: Tensor | None, seen: Tensor | None, scal
     return scores if seen is None else scores.masked_fill(~seen, -math.inf)
 
 
-def _wide(x: Tensor) -> Tensor:
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
-
-
 class _Tiled(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, v, bias, tiles, scale):
         out = q.new_zeros(*q.shape[:-1], v.shape[-1])  # (..., T, Dv)
-        log_sum = _wide(q).new_full(q.shape[:-1], -math.inf)  # (..., T), of exponentials of scores
+        log_sum = widen(q).new_full(q.shape[:-1], -math.inf)  # (..., T), of exponentials of scores
         for rows in tiles.rows():
-            query = _wide(q[..., rows, :])
+            query = widen(q[..., rows, :])
             top = log_sum[..., rows, None]  # (..., n, 1), the largest score so far
-            total, mixed = torch.zeros_like(top), _wide(out[..., rows, :])
+            total, mixed = torch.zeros_like(top), widen(out[..., rows, :])
             for columns, seen in tiles.columns(rows):
-                key, value = _wide(k[..., columns, :]), _wide(v[..., columns, :])
+                key, value = widen(k[..., columns, :]), widen(v[..., columns, :])
                 scores = _scores(query, key, _tile(bias, rows, columns), seen, scale)
                 new_top = torch.maximum(top, scores.amax(-1, keepdim=True))
                 shift = new_top.masked_fill(new_top == -math.inf, 0.0)
@@ -159,15 +152,15 @@ class _Tiled(torch.autograd.Function):
     @once_differentiable
     def backward(ctx, grad):
         q, k, v, bias, out, log_sum = ctx.saved_tensors
-        dq, dk, dv = (torch.zeros_like(_wide(x)) for x in (q, k, v))
+        dq, dk, dv = (torch.zeros_like(widen(x)) for x in (q, k, v))
         dbias = torch.zeros_like(bias) if bias is not None and ctx.needs_input_grad[3] else None
         for rows in ctx.tiles.rows():
-            query, g = _wide(q[..., rows, :]), _wide(grad[..., rows, :])
+            query, g = widen(q[..., rows, :]), widen(grad[..., rows, :])
             own = (g * out[..., rows, :]).sum(-1, keepdim=True)  # (..., n, 1)
             norm = log_sum[..., rows, None]
             norm = norm.masked_fill(norm == -math.inf, 0.0)
             for columns, seen in ctx.tiles.columns(rows):
-                key, value = _wide(k[..., columns, :]), _wide(v[..., columns, :])
+                key, value = widen(k[..., columns, :]), widen(v[..., columns, :])
                 scores = _scores(query, key, _tile(bias, rows, columns), seen, ctx.scale)
                 weights = torch.exp(scores - norm)  # (..., n, m)
                 dscores = weights * (g @ value.transpose(-2, -1) - own)

@@ -11,7 +11,7 @@ FILES = {p.relative_to(ROOT).with_suffix(""): p for p in (ROOT / "attnlib").rglo
 # a module may import from the lines above its own
 LAYERS = [
     {"_validate", "device", "tasks", "training"},
-    {"masks", "scoring", "positions", "cache"},
+    {"_heads", "masks", "scoring", "positions", "cache"},
     {"functional"},
     {"multihead", "tiled", "linear", "local"},
     {"plotting", "widgets"},
