@@ -330,7 +330,7 @@ EXERCISES = [
             "Subtract the largest score of each row: `scores.amax(-1, keepdim=True)`.",
         ),
         softmax,
-        "Every softmax in use subtracts the largest score first, PyTorch's too.",
+        "Library softmaxes guard against overflow by subtracting the largest score, PyTorch's too.",
     ),
     Exercise(
         "3.3", "Shapes", "easy", 4,
