@@ -13,7 +13,7 @@ from torch import Tensor
 try:
     import matplotlib.pyplot as plt
     from matplotlib.axes import Axes
-    from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+    from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap
 except ImportError as error:
     raise ImportError("figures need matplotlib: pip install 'attnlib[plot]'") from error
 
@@ -29,8 +29,22 @@ def _array(x: Tensor | np.ndarray | Sequence) -> np.ndarray:
     return x.detach().cpu().double().numpy() if isinstance(x, Tensor) else np.asarray(x, dtype=float)
 
 
-def _grid(ax: Axes, rows: Sequence[str], columns: Sequence[str], ylabel: str, xlabel: str) -> None:
-    """Label the cells of a matrix and separate them with thin lines."""
+def _cells(
+    name: str,
+    x: Tensor | np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    colours: Colormap,
+    labels: tuple[str, str],
+    ax: Axes | None,
+) -> tuple[Axes, np.ndarray]:
+    """Draw a matrix with values from 0 to 1 as labelled cells, thin lines between them."""
+    values = _array(x)
+    if values.shape != (len(rows), len(columns)):
+        raise ValueError(f"{name} must be (queries, keys) = {(len(rows), len(columns))}, got {values.shape}")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(1.6 + 0.62 * len(columns), 1.1 + 0.5 * len(rows)))
+    ax.imshow(values, cmap=colours, vmin=0, vmax=1, aspect="auto")
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
@@ -42,9 +56,10 @@ def _grid(ax: Axes, rows: Sequence[str], columns: Sequence[str], ylabel: str, xl
     ax.grid(which="minor", color=PAPER, linewidth=1.5)
     ax.tick_params(which="minor", length=0, top=False, bottom=False, left=False)
     ax.spines[:].set_visible(False)
-    ax.set_ylabel(ylabel)
-    ax.set_xlabel(xlabel, labelpad=8, loc="left")
+    ax.set_ylabel(labels[0])
+    ax.set_xlabel(labels[1], labelpad=8, loc="left")
     ax.xaxis.set_label_position("top")
+    return ax, values
 
 
 def heatmap(
@@ -72,17 +87,11 @@ def heatmap(
     Raises:
         ValueError: If the labels do not fit the weights.
     """
-    w = _array(weights)
-    if w.shape != (len(queries), len(keys)):
-        raise ValueError(f"weights must be (queries, keys) = {(len(queries), len(keys))}, got {w.shape}")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(1.6 + 0.62 * len(keys), 1.1 + 0.5 * len(queries)))
-    ax.imshow(w, cmap=WEIGHTS, vmin=0, vmax=1, aspect="auto")
+    ax, w = _cells("weights", weights, queries, keys, WEIGHTS, labels, ax)
     if digits:
         for i, j in np.ndindex(w.shape):
             colour = PAPER if w[i, j] > 0.55 else INK
             ax.text(j, i, f"{w[i, j]:.{digits}f}", ha="center", va="center", color=colour)
-    _grid(ax, queries, keys, *labels)
     return ax
 
 
@@ -107,13 +116,7 @@ def mask_grid(
     Raises:
         ValueError: If the labels do not fit the mask.
     """
-    m = _array(mask)
-    if m.shape != (len(queries), len(keys)):
-        raise ValueError(f"mask must be (queries, keys) = {(len(queries), len(keys))}, got {m.shape}")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(1.3 + 0.45 * len(keys), 1.0 + 0.42 * len(queries)))
-    ax.imshow(m, cmap=MASK, vmin=0, vmax=1, aspect="auto")
-    _grid(ax, queries, keys, "query", "key")
+    ax, _ = _cells("mask", mask, queries, keys, MASK, ("query", "key"), ax)
     return ax
 
 
