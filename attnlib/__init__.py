@@ -6,7 +6,7 @@
 
 from attnlib.cache import KVCache
 from attnlib.device import pick_device
-from attnlib.functional import attention, attention_weights, masked_softmax
+from attnlib.functional import attention, attention_scores, attention_weights, masked_softmax
 from attnlib.linear import linear_attention, linear_attention_step
 from attnlib.local import sliding_window_attention
 from attnlib.masks import (
@@ -30,6 +30,7 @@ __all__ = [
     "additive_scores",
     "alibi_bias",
     "attention",
+    "attention_scores",
     "attention_weights",
     "bilinear_scores",
     "causal_mask",

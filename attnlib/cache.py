@@ -58,6 +58,11 @@ class KVCache:
         """How many positions there is room for."""
         return self._k.shape[2]
 
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the room for keys and values takes, filled or not."""
+        return self._k.nbytes + self._v.nbytes
+
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Keep the keys and values of new positions and return all that are kept.
 

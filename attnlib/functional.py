@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._heads import as_batches, repeat_heads, widen
+from attnlib._heads import repeat_heads, widen
 from attnlib._validate import (
     check_bias,
     check_mask,
@@ -21,7 +20,8 @@ from attnlib._validate import (
     require_tensor,
     scores_shape,
 )
-from attnlib.masks import causal_mask
+from attnlib.fused import fused_attention
+from attnlib.masks import both, causal_mask
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -48,6 +48,40 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     # and take its weights away again
     blind = (scores == -math.inf).all(-1, keepdim=True)  # (..., T, 1)
     return scores.masked_fill(blind, 0.0).softmax(-1).masked_fill(blind, 0.0)
+
+
+def attention_scores(
+    q: Tensor,
+    k: Tensor,
+    mask: Tensor | None = None,
+    *,
+    causal: bool = False,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    softcap: float | None = None,
+) -> Tensor:
+    """Compute what the softmax of `attention_weights` is taken of.
+
+    Args:
+        q: Queries ``(..., H, T, D)``.
+        k: Keys ``(..., Hkv, S, D)``, where Hkv divides H. Leading axes broadcast.
+        mask: As in `attention_weights`, like all that follow.
+        causal: Also apply `causal_mask` ``(T, S)``.
+        bias: Numbers added to the scores.
+        scale: Factor on the scores, ``1 / sqrt(D)`` if not given.
+        softcap: Bound on the size of the scaled scores.
+
+    Returns:
+        Scores ``(..., H, T, S)`` in the dtype of ``q``; minus infinity where the mask forbids to attend.
+
+    Raises:
+        TypeError: If a dtype is wrong; a float mask belongs into ``bias``.
+        ValueError: If shapes, devices or numbers do not fit.
+
+    Chapter 4 watches them.
+    """
+    _check(q, k, mask, bias, scale, softcap)
+    return _scores(q, k, mask, causal, bias, scale, softcap).to(q.dtype)
 
 
 def attention_weights(
@@ -131,57 +165,6 @@ def attention(
     return (weights @ widen(repeat_heads(v, head_groups(q, v)))).to(q.dtype)
 
 
-def fused_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Tensor | None = None,
-    *,
-    causal: bool = False,
-    bias: Tensor | None = None,
-    scale: float | None = None,
-    dropout: float = 0.0,
-) -> Tensor:
-    """Translate arguments that were checked already for PyTorch's fused kernel, and call it."""
-    T, S = q.shape[-2], k.shape[-2]
-    if mask is None and bias is None and (T == S or not causal) and fits_kernel(q, k, v):
-        return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal, scale=scale)
-    # PyTorch takes no mask beside its causal flag, and aligns it with the first key. For fewer queries
-    # than keys its kernels for GPUs can be told to align it with the last; the one for CPUs reads a mask.
-    if causal and (mask is not None or bias is not None or (1 < T < S and not q.is_cuda)):
-        mask, causal = _and(mask, causal_mask(T, S, device=q.device)), False
-    if causal and T > S:  # the first T - S queries see nothing
-        seen = fused_attention(
-            q[..., T - S :, :], k, v, causal=True, scale=scale, dropout=dropout
-        )  # (..., S, Dv)
-        return F.pad(seen, (0, 0, T - S, 0))  # (..., T, Dv)
-    bias = None if bias is None else bias.to(q.dtype)
-    if bias is not None and mask is not None:
-        bias = bias.masked_fill(~mask, -math.inf)
-    attn_mask = mask if bias is None else bias
-    if attn_mask is not None:
-        attn_mask = attn_mask.expand(*attn_mask.shape[:-2], T, S)
-    elif causal and 1 < T < S:
-        from torch.nn.attention.bias import causal_lower_right  # doubles the time of importing torch
-
-        attn_mask = causal_lower_right(T, S)
-    (q, k, v), missing = as_batches(q, k, v)
-    out = F.scaled_dot_product_attention(
-        q,
-        k,
-        v,
-        attn_mask=attn_mask,
-        dropout_p=dropout,
-        is_causal=causal and T == S,
-        scale=scale,
-        enable_gqa=q.shape[-3] != k.shape[-3],
-    )[(0,) * missing]
-    if mask is None:
-        return out
-    # in half precision a CUDA kernel answers a query that sees nothing with a mean of all values
-    return out.masked_fill(~mask.any(-1, keepdim=True), 0.0)
-
-
 def _check(
     q: Tensor,
     k: Tensor,
@@ -201,7 +184,7 @@ def _check(
         raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
 
 
-def _weights(
+def _scores(
     q: Tensor,
     k: Tensor,
     mask: Tensor | None,
@@ -211,16 +194,18 @@ def _weights(
     softcap: float | None,
 ) -> Tensor:
     T, S, D = q.shape[-2], k.shape[-2], q.shape[-1]
-    if causal:
-        mask = _and(mask, causal_mask(T, S, device=q.device))
     q, k = widen(q), widen(repeat_heads(k, head_groups(q, k)))
-    scores = q @ k.transpose(-2, -1) * (D**-0.5 if scale is None else scale)  # (..., T, S)
+    q = q * (D**-0.5 if scale is None else scale)  # D numbers a query, where the scores are S
+    scores = q @ k.transpose(-2, -1)  # (..., T, S)
     if softcap is not None:
         scores = softcap * torch.tanh(scores / softcap)
     if bias is not None:
         scores = scores + bias.to(scores.dtype)
-    return masked_softmax(scores, mask)
+    mask = both(mask, causal_mask(T, S, device=q.device)) if causal else mask
+    return scores if mask is None else scores.masked_fill_(~mask, -math.inf)
 
 
-def _and(mask: Tensor | None, other: Tensor) -> Tensor:
-    return other if mask is None else mask & other
+def _weights(q: Tensor, k: Tensor, mask: Tensor | None, causal: bool, bias: Tensor | None, *rest) -> Tensor:
+    scores = _scores(q, k, mask, causal, bias, *rest)
+    can_be_blind = mask is not None or bias is not None or (causal and q.shape[-2] > k.shape[-2])
+    return masked_softmax(scores) if can_be_blind else scores.softmax(-1)

@@ -30,6 +30,7 @@ def linear_attention(
     *,
     causal: bool = False,
     feature_map: FeatureMap = elu_plus_one,
+    normalize: bool = True,
     block_size: int = 64,
 ) -> Tensor:
     """Mix values with weights ``f(q) . f(k)``, divided by their sum; the cost grows with T, not T².
@@ -39,7 +40,8 @@ def linear_attention(
         k: Keys ``(..., Hkv, S, D)``, where Hkv divides H. Leading axes broadcast.
         v: Values ``(..., Hkv, S, Dv)``.
         causal: Whether query i sees the keys up to i only; then T must equal S.
-        feature_map: The function f, from ``(..., D)`` to positive features ``(..., F)``.
+        feature_map: The function f, from ``(..., D)`` to features ``(..., F)``, positive if normalized.
+        normalize: Whether to divide by the sum of the weights.
         block_size: With ``causal``, how many positions are computed at once between updates of the state.
 
     Returns:
@@ -55,7 +57,8 @@ def linear_attention(
     q, k, v = full_heads(q, k, v)
     q, k = feature_map(q), feature_map(k)
     if not causal:
-        return _divide(q @ (k.transpose(-2, -1) @ v), q @ k.sum(-2, keepdim=True).transpose(-2, -1))
+        mixed = q @ (k.transpose(-2, -1) @ v)  # (..., T, Dv)
+        return _divide(mixed, q @ k.sum(-2, keepdim=True).transpose(-2, -1)) if normalize else mixed
     if T != S:
         raise ValueError(f"causal linear attention needs T = S, got T = {T} and S = {S}")
     state, out = None, []
@@ -65,7 +68,7 @@ def linear_attention(
         mixed, total = inside @ value, inside.sum(-1, keepdim=True)
         if state is not None:
             mixed, total = mixed + query @ state.kv, total + query @ state.k[..., None]
-        out.append(_divide(mixed, total))
+        out.append(_divide(mixed, total) if normalize else mixed)
         state = _update(state, key, value)
     return torch.cat(out, -2) if out else v[..., :0, :]
 
@@ -89,6 +92,7 @@ def linear_attention_step(
     state: LinearState | None = None,
     *,
     feature_map: FeatureMap = elu_plus_one,
+    normalize: bool = True,
 ) -> tuple[Tensor, LinearState]:
     """Take one step of causal linear attention as a recurrence: attention as an RNN.
 
@@ -98,6 +102,7 @@ def linear_attention_step(
         v: Its value ``(..., Dv)``.
         state: What the step before returned, None at the start.
         feature_map: As in `linear_attention`.
+        normalize: As in `linear_attention`.
 
     Returns:
         The output ``(..., Dv)``, equal to that row of `linear_attention`, and the new state.
@@ -110,7 +115,7 @@ def linear_attention_step(
     q, k = feature_map(q), feature_map(k)
     state = _update(state, k[..., None, :], v[..., None, :])
     mixed = (q[..., None, :] @ state.kv)[..., 0, :]  # (..., Dv)
-    return _divide(mixed, (q * state.k).sum(-1, keepdim=True)), state
+    return (_divide(mixed, (q * state.k).sum(-1, keepdim=True)) if normalize else mixed), state
 
 
 def _update(state: LinearState | None, k: Tensor, v: Tensor) -> LinearState:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlib._heads import full_heads
 from attnlib._validate import check_values, require_whole, scores_shape, shape
-from attnlib.functional import fused_attention
+from attnlib.fused import fused_attention
 
 
 def sliding_window_attention(

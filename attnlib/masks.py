@@ -29,6 +29,11 @@ def _lag(T: int, S: int | None, offset: int | None, device: torch.device | str |
     return i - j  # (T, S)
 
 
+def both(mask: Tensor | None, other: Tensor) -> Tensor:
+    """Combine a mask that may be missing with one that is there."""
+    return other if mask is None else mask & other
+
+
 def causal_mask(
     T: int,
     S: int | None = None,
@@ -66,10 +71,11 @@ def sliding_window_mask(
     S: int | None = None,
     *,
     window: int,
+    ahead: int = 0,
     offset: int | None = None,
     device: torch.device | str | None = None,
 ) -> Tensor:
-    """Let each query see the last ``window`` keys up to its own position, itself included.
+    """Let each query see the last ``window`` keys up to its own position, itself included, and some ahead.
 
     For ``T = S = 5`` and ``window = 3``::
 
@@ -82,7 +88,8 @@ def sliding_window_mask(
     Args:
         T: Number of queries.
         S: Number of keys, ``T`` if not given.
-        window: How many keys a query sees at most.
+        window: How many keys a query sees at most, up to its own position.
+        ahead: How many it sees beyond its own position.
         offset: As in `causal_mask`.
         device: Where to put the mask.
 
@@ -90,12 +97,13 @@ def sliding_window_mask(
         Boolean mask ``(T, S)``.
 
     Raises:
-        TypeError: If a size, the window or the offset is not an int.
-        ValueError: If a size is negative or the window is below 1.
+        TypeError: If a number is not an int.
+        ValueError: If a size or ``ahead`` is negative, or the window is below 1.
     """
     require_whole("window", window, 1)
+    require_whole("ahead", ahead, 0)
     lag = _lag(T, S, offset, device)
-    return (lag >= 0) & (lag < window)
+    return (lag >= -ahead) & (lag < window)
 
 
 def prefix_mask(

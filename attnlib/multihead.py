@@ -9,7 +9,8 @@ from torch import Tensor, nn
 from attnlib._heads import repeat_heads
 from attnlib._validate import check_mask, require_same_kind, require_tensor, require_whole, shape
 from attnlib.cache import KVCache
-from attnlib.functional import attention_weights, fused_attention
+from attnlib.functional import attention_weights
+from attnlib.fused import fused_attention
 
 
 class MultiHeadAttention(nn.Module):

@@ -1,12 +1,19 @@
-"""What training loops share."""
+"""A training loop with a progress bar, and nothing else. Chapter by chapter, the book trains with it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attnlib._validate import require_whole
+
 T = TypeVar("T")
+Batch = tuple[Tensor, Tensor]
 
 
 def track(items: Iterable[T], label: str = "training") -> Iterable[T]:
@@ -29,3 +36,77 @@ def track(items: Iterable[T], label: str = "training") -> Iterable[T]:
     except ImportError:
         return items
     return tqdm(items, desc=label, leave=False)
+
+
+def cross_entropy(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean cross-entropy over every position that has a target.
+
+    Args:
+        logits: ``(..., V)``.
+        targets: ``(...)``; -100 where there is nothing to predict.
+
+    Returns:
+        A single number.
+    """
+    return F.cross_entropy(logits.flatten(0, -2), targets.flatten())
+
+
+def fit(
+    model: nn.Module,
+    batch: Callable[[torch.Generator], Batch],
+    *,
+    steps: int,
+    lr: float = 1e-3,
+    seed: int = 0,
+    loss: Callable[[Tensor, Tensor], Tensor] = cross_entropy,
+    max_norm: float | None = 1.0,
+    label: str = "training",
+) -> list[float]:
+    """Train a model with Adam, in place.
+
+    Batches are drawn on the CPU, from a generator of their own, and moved to the model's device: the
+    same seed gives the same batches everywhere, and the caller's random numbers are left as they were.
+
+    Args:
+        model: What to train; it is left in the mode it was in.
+        batch: A function of a generator that returns inputs and targets.
+        steps: How many batches.
+        lr: Learning rate.
+        seed: Of the batches, and of dropout.
+        loss: A function of the model's outputs and the targets.
+        max_norm: Gradients are shortened to this length; None leaves them.
+        label: What to write beside the progress bar.
+
+    Returns:
+        The loss of each step, before the step was taken.
+
+    Raises:
+        TypeError: If the steps are not a whole number.
+        ValueError: If the learning rate is not above 0, or the model has no parameters.
+    """
+    require_whole("steps", steps, 0)
+    if not 0 < lr < float("inf"):
+        raise ValueError(f"lr must be a finite number above 0, got {lr}")
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    if not parameters:
+        raise ValueError("model must have parameters to train, got none that require a gradient")
+    device, was_training = parameters[0].device, model.training
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(parameters, lr=lr)
+    losses = []
+    model.train()
+    try:
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(seed)
+            for _ in track(range(steps), label):
+                inputs, targets = (x.to(device) for x in batch(generator))
+                value = loss(model(inputs), targets)
+                optimizer.zero_grad()
+                value.backward()
+                if max_norm is not None:
+                    nn.utils.clip_grad_norm_(parameters, max_norm)
+                optimizer.step()
+                losses.append(value.detach())  # a number would wait for the GPU at every step
+    finally:
+        model.train(was_training)
+    return torch.stack(losses).tolist() if losses else []

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib import attention, attention_weights, causal_mask, masked_softmax
+from attnlib import attention, attention_scores, attention_weights, causal_mask, masked_softmax
 from tests import DEVICE, assert_close, reference
 
 B, H, T, S, D, Dv = 2, 3, 5, 7, 11, 13
@@ -103,6 +103,35 @@ def test_causal_is_the_causal_mask_for_any_lengths(sizes):
     expected = attention(q, k, v, causal_mask(T, S, device=DEVICE))
     assert_close(attention(q, k, v, causal=True), expected)
     assert_close(expected, reference.attention(q, k, v, causal=True))
+
+
+# scores
+
+
+def test_scores_by_hand_at_every_stage():
+    q, k = torch.tensor([[10.0]]), torch.tensor([[10.0], [0.0], [5.0]])
+    bias, mask = torch.tensor([[0.0, 1.0, 9.0]]), torch.tensor([[True, True, False]])
+    assert attention_scores(q, k).tolist() == [[100.0, 0.0, 50.0]]
+    assert attention_scores(q, k, scale=0.5).tolist() == [[50.0, 0.0, 25.0]]
+    assert_close(attention_scores(q, k, softcap=2.0), torch.tensor([[2.0, 0.0, 2.0]]))
+    got = attention_scores(q, k, mask, bias=bias, softcap=2.0)
+    assert_close(got, torch.tensor([[2.0, 1.0, -math.inf]]))
+
+
+@options
+def test_weights_are_the_softmax_of_the_scores(opts):
+    q, k, _ = case(heads=6, kv_heads=3)
+    opts = {name: x for name, x in opts.items() if name != "bias"}
+    scores = attention_scores(q, k, **opts)
+    assert_close(masked_softmax(scores), attention_weights(q, k, **opts))
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_scores_in_half_precision_are_rounded_once(dtype):
+    q, k, _ = case(dtype=dtype)
+    exact = (q.double() @ k.double().mT / math.sqrt(D)).to(dtype)
+    assert attention_scores(q, k).dtype == dtype
+    assert_close(attention_scores(q, k), exact, rtol=2 * torch.finfo(dtype).eps, atol=1e-6)
 
 
 # the two functions, and their gradients

@@ -55,6 +55,18 @@ def test_another_feature_map_and_one_that_sees_nothing():
     assert not linear_attention(q, k, v, feature_map=torch.zeros_like).any()
 
 
+@pytest.mark.parametrize("causal", [False, True])
+def test_without_division_it_is_a_sum(causal):
+    q, k, v = case(T=7)
+    options = {"feature_map": lambda x: x, "normalize": False}
+    weights = (q @ k.mT).tril() if causal else q @ k.mT
+    assert_close(linear_attention(q, k, v, causal=causal, block_size=3, **options), weights @ v)
+    state = None
+    for i in range(7 if causal else 0):
+        out, state = linear_attention_step(q[:, :, i], k[:, :, i], v[:, :, i], state, **options)
+        assert_close(out, (weights @ v)[:, :, i])
+
+
 def test_features_are_positive_and_smooth():
     x = torch.linspace(-5, 5, 101, dtype=torch.float64)
     assert (elu_plus_one(x) > 0).all()

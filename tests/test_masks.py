@@ -61,6 +61,18 @@ PREFIX = """
 1 1 1 1 .
 1 1 1 1 1
 """
+BOTH_SIDES = """
+1 1 . . .
+1 1 1 . .
+. 1 1 1 .
+. . 1 1 1
+. . . 1 1
+"""
+AHEAD = """
+. 1 1 1 .
+. . 1 1 1
+. . . 1 1
+"""
 DOCUMENTS = """
 1 1 . . .
 1 1 . . .
@@ -80,6 +92,8 @@ DOCUMENTS = """
         (sliding_window_mask(5, window=3), WINDOW),
         (sliding_window_mask(3, 5, window=2), WINDOW_WIDE),
         (sliding_window_mask(3, 5, window=5, offset=0), WIDE_FROM_THE_LEFT),
+        (sliding_window_mask(5, window=2, ahead=1), BOTH_SIDES),
+        (sliding_window_mask(3, 5, window=1, ahead=2, offset=1), AHEAD),
         (prefix_mask(5, prefix=3), PREFIX),
         (prefix_mask(5, prefix=0), SQUARE),
         (prefix_mask(3, 5, prefix=1, offset=0), WIDE_FROM_THE_LEFT),
@@ -166,6 +180,11 @@ def test_masks_are_made_where_they_are_asked_for():
         (lambda: causal_mask(2.0), TypeError, "T must be an int, got float (2.0)"),
         (lambda: causal_mask(2, True), TypeError, "S must be an int, got bool (True)"),
         (lambda: causal_mask(2, offset=0.5), TypeError, "offset must be an int, got float (0.5)"),
+        (
+            lambda: sliding_window_mask(2, window=1, ahead=-1),
+            ValueError,
+            "ahead must be at least 0, got -1",
+        ),
         (
             lambda: sliding_window_mask(2, window=0),
             ValueError,

@@ -1,0 +1,147 @@
+"""What attention costs, as formulas: operations, parameters, bytes.
+
+A multiplication and an addition are two floating-point operations. `attnlib.counters` counts the same on what
+runs, and the two agree to the last unit. Chapter 7 of the book counts by hand.
+"""
+
+from __future__ import annotations
+
+import torch
+
+
+def attention_flops(B: int, H: int, T: int, S: int, D: int, Dv: int | None = None) -> int:
+    """Count the operations of `attention` itself: the scores, and the mixing of the values.
+
+    A causal mask does not lower the count: it says what must not be used, and kernels differ in what they skip.
+
+    Args:
+        B: Sequences.
+        H: Query heads.
+        T: Queries.
+        S: Keys.
+        D: Width of queries and keys.
+        Dv: Width of values, D if not given.
+
+    Returns:
+        ``2 B H T S (D + Dv)``.
+    """
+    return 2 * B * H * T * S * (D + (D if Dv is None else Dv))
+
+
+def projection_flops(B: int, T: int, C: int, *, kv_dim: int | None = None, S: int | None = None) -> int:
+    """Count the operations of the four projections of `MultiHeadAttention`.
+
+    Args:
+        B: Sequences.
+        T: Queries.
+        C: Model width.
+        kv_dim: Width ``Hkv * D`` of all keys of a position, C if not given.
+        S: Keys, T if not given.
+
+    Returns:
+        ``4 B T C² + 4 B S C kv_dim``, which is ``8 B T C²`` when keys are as many and as wide as queries.
+    """
+    return 4 * B * T * C * C + 4 * B * (T if S is None else S) * C * (C if kv_dim is None else kv_dim)
+
+
+def multihead_flops(B: int, T: int, C: int, H: int, *, Hkv: int | None = None, S: int | None = None) -> int:
+    """Count the operations of a forward pass of `MultiHeadAttention`.
+
+    Args:
+        B: Sequences.
+        T: Queries.
+        C: Model width.
+        H: Query heads.
+        Hkv: Key and value heads, H if not given.
+        S: Keys, T if not given.
+
+    Returns:
+        `projection_flops` plus `attention_flops`; at ``Hkv = H`` and ``S = T`` it does not depend on H.
+    """
+    D, S = C // H, T if S is None else S
+    kv_dim = D * (H if Hkv is None else Hkv)
+    return projection_flops(B, T, C, kv_dim=kv_dim, S=S) + attention_flops(B, H, T, S, D)
+
+
+def multihead_parameters(C: int, H: int, *, Hkv: int | None = None, bias: bool = True) -> int:
+    """Count the parameters of `MultiHeadAttention`.
+
+    Args:
+        C: Model width.
+        H: Query heads.
+        Hkv: Key and value heads, H if not given.
+        bias: Whether the projections have a bias.
+
+    Returns:
+        ``4 C²`` and ``4 C`` of biases when ``Hkv = H``, whatever H is.
+    """
+    kv_dim = C // H * (H if Hkv is None else Hkv)
+    return 2 * C * C + 2 * C * kv_dim + (2 * C + 2 * kv_dim if bias else 0)
+
+
+def score_bytes(B: int, H: int, T: int, S: int, dtype: torch.dtype = torch.float32) -> int:
+    """Count the bytes of all scores, or of all weights, when they are held at once.
+
+    Args:
+        B: Sequences.
+        H: Query heads.
+        T: Queries.
+        S: Keys.
+        dtype: Of a score.
+
+    Returns:
+        ``B H T S`` times the bytes of a number.
+    """
+    return B * H * T * S * dtype.itemsize
+
+
+def backward_bytes(
+    B: int,
+    H: int,
+    T: int,
+    S: int,
+    D: int,
+    *,
+    holds_weights: bool,
+    causal: bool = False,
+    dtype: torch.dtype = torch.float32,
+) -> int:
+    """Count the bytes kept between forward and backward, beside queries, keys and values, in float32 or 64.
+
+    Args:
+        B: Sequences.
+        H: Heads, of queries and keys alike.
+        T: Queries.
+        S: Keys.
+        D: Width of queries, keys and values.
+        holds_weights: True for ``attention_weights(q, k) @ v``, which keeps the weights and the scaled
+            queries; False for `attention` and `tiled_attention`, which keep the output and one number a query.
+        causal: The mask is kept too where weights are, a byte for each pair.
+        dtype: Of q, k and v.
+
+    Returns:
+        The bytes: they grow with ``T S`` or with ``T``.
+    """
+    if holds_weights:
+        mask = T * S if causal else 0
+        return score_bytes(B, H, T, S, dtype) + B * H * T * D * dtype.itemsize + mask
+    return B * H * T * (D + 1) * dtype.itemsize
+
+
+def cache_bytes(
+    B: int, Hkv: int, length: int, D: int, *, layers: int = 1, dtype: torch.dtype = torch.float32
+) -> int:
+    """Count the bytes of the keys and values of every position and layer.
+
+    Args:
+        B: Sequences.
+        Hkv: Key and value heads.
+        length: Positions.
+        D: Width of a head.
+        layers: Attention layers.
+        dtype: Of keys and values.
+
+    Returns:
+        ``2 B Hkv length D layers`` times the bytes of a number.
+    """
+    return 2 * B * Hkv * length * D * layers * dtype.itemsize

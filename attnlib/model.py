@@ -1,0 +1,192 @@
+"""A decoder: a language model small enough to read in one sitting. Chapter 6 of the book trains one."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from attnlib._validate import require_tensor, require_whole, shape
+from attnlib.blocks import TransformerBlock
+from attnlib.cache import KVCache
+
+
+class Decoder(nn.Module):
+    """Predict the next token of a sequence from those before it.
+
+    Args:
+        vocab_size: How many tokens V there are.
+        max_length: The longest sequence; each position has a learned vector.
+        embed_dim: Model width C.
+        num_heads: Query heads H of each block.
+        num_layers: Blocks.
+        num_kv_heads: Key and value heads Hkv; H if not given.
+        dropout: Share dropped in training.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1, or the sizes do not divide.
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        max_length: int,
+        embed_dim: int,
+        num_heads: int,
+        num_layers: int,
+        *,
+        num_kv_heads: int | None = None,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        for name, size in (("vocab_size", vocab_size), ("max_length", max_length), ("num_layers", num_layers)):
+            require_whole(name, size, 1)
+        self.max_length = max_length
+        self.vocab_size = vocab_size
+        self.blocks = nn.ModuleList(
+            TransformerBlock(embed_dim, num_heads, num_kv_heads=num_kv_heads, dropout=dropout)
+            for _ in range(num_layers)
+        )
+        self.token_embedding = nn.Embedding(vocab_size, embed_dim)
+        self.position_embedding = nn.Embedding(max_length, embed_dim)
+        self.drop = nn.Dropout(dropout)
+        self.norm = nn.LayerNorm(embed_dim)
+        self.head = nn.Linear(embed_dim, vocab_size, bias=False)
+        for embedding in (self.token_embedding, self.position_embedding):
+            nn.init.normal_(embedding.weight, std=0.02)
+
+    def forward(self, tokens: Tensor, *, caches: list[KVCache] | None = None) -> Tensor:
+        """Score every token as the next one, at every position at once.
+
+        Args:
+            tokens: ``(B, T)``.
+            caches: One for each block, from `make_caches`, holding the positions before ``tokens``; those of
+                ``tokens`` are added.
+
+        Returns:
+            Logits ``(B, T, V)``.
+
+        Raises:
+            TypeError: If the tokens are not whole numbers.
+            ValueError: If they are not ``(B, T)``, not in the vocabulary, or too long with what is cached.
+        """
+        start = caches[0].length if caches else 0
+        self._check(tokens, start)
+        positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
+        x = self.drop(self.token_embedding(tokens) + self.position_embedding(positions))  # (B, T, C)
+        for i, block in enumerate(self.blocks):
+            x = block(x, causal=True, cache=caches[i] if caches else None)
+        return self.head(self.norm(x))  # (B, T, V)
+
+    @torch.no_grad()
+    def generate(
+        self,
+        tokens: Tensor,
+        steps: int,
+        *,
+        temperature: float = 0.0,
+        top_k: int | None = None,
+        use_cache: bool = True,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Continue sequences token by token, as in evaluation, whatever the mode of the model.
+
+        Args:
+            tokens: The beginning, ``(B, T)``, at least one token long.
+            steps: How many tokens to add.
+            temperature: 0 takes the most likely token (greedy); above it, tokens are drawn with their
+                probabilities, which a higher temperature evens out.
+            top_k: Draw among the k most likely tokens only.
+            use_cache: Keep keys and values instead of computing them again; the tokens are the same.
+            generator: Of the random numbers, on the CPU, so that one seed draws the same on every device.
+
+        Returns:
+            Tokens ``(B, T + steps)``.
+
+        Raises:
+            TypeError: If tokens or numbers are not whole.
+            ValueError: If the result would be longer than ``max_length``, or a number is out of range.
+        """
+        self._check(tokens, 0)
+        require_whole("steps", steps, 0)
+        self._check_sampling(tokens, steps, temperature, top_k)
+        was_training = self.training
+        self.eval()
+        try:
+            caches = self.make_caches(tokens.shape[0], tokens.shape[1] + steps) if use_cache else None
+            new = tokens
+            for _ in range(steps):
+                logits = self(new if use_cache else tokens, caches=caches)[:, -1]  # (B, V)
+                new = choose(logits, temperature, top_k, generator)[:, None]  # (B, 1)
+                tokens = torch.cat([tokens, new], 1)
+        finally:
+            self.train(was_training)
+        return tokens
+
+    def make_caches(self, batch_size: int, max_length: int | None = None) -> list[KVCache]:
+        """Make empty caches for `forward`, one for each block.
+
+        Args:
+            batch_size: Sequences B.
+            max_length: How many positions there is room for; the model's own ``max_length`` if not given.
+
+        Returns:
+            The caches.
+        """
+        room = self.max_length if max_length is None else max_length
+        return [block.attention.make_cache(batch_size, room) for block in self.blocks]
+
+    def _check(self, tokens: Tensor, start: int) -> None:
+        require_tensor("tokens", tokens)
+        if tokens.is_floating_point() or tokens.dtype == torch.bool:
+            raise TypeError(f"tokens must be whole numbers, got {tokens.dtype}")
+        if tokens.ndim != 2:
+            raise ValueError(f"tokens must be (B, T), got {shape(tokens)}; a single sequence is tokens[None]")
+        if start + tokens.shape[1] > self.max_length:
+            raise ValueError(
+                f"there are positions for max_length = {self.max_length} tokens, "
+                f"got {tokens.shape[1]} after {start}; cut the tokens, or make a longer model"
+            )
+        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.vocab_size:
+            raise ValueError(
+                f"tokens must lie between 0 and {self.vocab_size - 1}, got {int(tokens.min())} to {int(tokens.max())}"
+            )
+
+    def _check_sampling(self, tokens: Tensor, steps: int, temperature: float, top_k: int | None) -> None:
+        if tokens.shape[1] == 0:
+            raise ValueError("generate needs at least one token to start from, got none")
+        if tokens.shape[1] + steps > self.max_length:
+            raise ValueError(
+                f"there are positions for max_length = {self.max_length} tokens, "
+                f"got {tokens.shape[1]} and {steps} steps; ask for fewer"
+            )
+        if not 0.0 <= temperature < float("inf"):
+            raise ValueError(f"temperature must be a finite number of at least 0, got {temperature}")
+        if top_k is not None:
+            require_whole("top_k", top_k, 1)
+
+
+def choose(
+    logits: Tensor,
+    temperature: float = 0.0,
+    top_k: int | None = None,
+    generator: torch.Generator | None = None,
+) -> Tensor:
+    """Choose one token for each row of logits; the arguments are those of `Decoder.generate`.
+
+    Args:
+        logits: ``(B, V)``.
+        temperature: 0 takes the largest.
+        top_k: Draw among the k largest only.
+        generator: Of the random numbers, on the CPU.
+
+    Returns:
+        Tokens ``(B,)``.
+    """
+    if temperature == 0.0:
+        return logits.argmax(-1)
+    device, logits = logits.device, logits.float().cpu() / temperature
+    if top_k is not None and top_k < logits.shape[-1]:
+        smallest = logits.topk(top_k, -1).values[:, -1:]  # (B, 1)
+        logits = logits.masked_fill(logits < smallest, float("-inf"))
+    return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0].to(device)

@@ -1,0 +1,18 @@
+"""Small tasks that the chapters train on, made on the spot: nothing is downloaded."""
+
+from attnlib.tasks.lookup import MISSING, recall, relation_masks, relations, spell, two_lookups
+from attnlib.tasks.manual import python_manual, words_of
+from attnlib.tasks.translation import NumberWords, number_words
+
+__all__ = [
+    "MISSING",
+    "NumberWords",
+    "number_words",
+    "python_manual",
+    "recall",
+    "relation_masks",
+    "relations",
+    "spell",
+    "two_lookups",
+    "words_of",
+]
