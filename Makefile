@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
 
-.PHONY: help book test lab notebooks lint bench clean
+.PHONY: help book test lab notebooks conformance coverage lint bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,13 @@ lab: .venv/installed  ## open JupyterLab on the book
 
 notebooks: .venv/installed  ## run the notebooks again and store their outputs
 	@$(BIN)/python tools/execute_notebooks.py $(NOTEBOOKS)
+
+conformance: .venv/installed  ## run the outside suites and store the table of the library reference
+	@$(BIN)/python -m pytest tests/conformance -q --store-conformance
+
+coverage: .venv/installed  ## what the tests of the library leave out, by lines and branches
+	@$(BIN)/python -m coverage run -m pytest tests --ignore tests/book --ignore tests/tools -q -p no:cacheprovider
+	@$(BIN)/python -m coverage report
 
 lint: .venv/installed  ## check and format-check code and notebooks
 	@$(BIN)/ruff check .

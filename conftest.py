@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from nbval.plugin import IPyNbCell
 
+pytest_plugins = ["tests.conformance.report"]
+
 # kernels inherit these: no progress bars in compared outputs, and nobody's own progress is touched
 os.environ["ATTNLIB_PROGRESS"] = "0"
 os.environ["ATTNLIB_HOME"] = tempfile.mkdtemp(prefix="attnlib-test-")

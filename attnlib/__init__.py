@@ -4,6 +4,7 @@
 (`attnlib.widgets`) and what teaches (`attnlib.learn`) is imported by name.
 """
 
+from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
 from attnlib.device import pick_device
 from attnlib.functional import attention, attention_scores, attention_weights, masked_softmax
@@ -17,6 +18,7 @@ from attnlib.masks import (
     sliding_window_mask,
     to_torch_mha,
 )
+from attnlib.model import Decoder
 from attnlib.multihead import MultiHeadAttention
 from attnlib.positions import alibi_bias, rotary, sinusoidal
 from attnlib.scoring import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
@@ -25,8 +27,10 @@ from attnlib.tiled import tiled_attention
 __version__ = "0.1.0"
 
 __all__ = [
+    "Decoder",
     "KVCache",
     "MultiHeadAttention",
+    "TransformerBlock",
     "additive_scores",
     "alibi_bias",
     "attention",

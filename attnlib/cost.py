@@ -12,7 +12,8 @@ import torch
 def attention_flops(B: int, H: int, T: int, S: int, D: int, Dv: int | None = None) -> int:
     """Count the operations of `attention` itself: the scores, and the mixing of the values.
 
-    A causal mask does not lower the count: it says what must not be used, and kernels differ in what they skip.
+    A causal mask does not lower the count: it says what must not be used, and kernels differ in
+    what they skip.
 
     Args:
         B: Sequences.
@@ -115,7 +116,7 @@ def backward_bytes(
         S: Keys.
         D: Width of queries, keys and values.
         holds_weights: True for ``attention_weights(q, k) @ v``, which keeps the weights and the scaled
-            queries; False for `attention` and `tiled_attention`, which keep the output and one number a query.
+            queries; False for `attention` and `tiled_attention`, which keep the output and a number a query.
         causal: The mask is kept too where weights are, a byte for each pair.
         dtype: Of q, k and v.
 

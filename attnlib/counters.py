@@ -1,4 +1,4 @@
-"""Counting what is there and what runs: parameters, operations, bytes kept for backward, bytes held at the peak.
+"""Counting what is there and what runs: parameters, operations, bytes kept, bytes at the peak.
 
 `attnlib.cost` predicts the same numbers. Chapter 7 of the book puts both side by side.
 """

@@ -1,4 +1,4 @@
-"""Measuring instruments: what reaches the past, how sharp weights are, what gradient a softmax lets through."""
+"""Instruments: what reaches the past, how sharp weights are, what gradient a softmax lets through."""
 
 from __future__ import annotations
 

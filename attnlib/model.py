@@ -39,7 +39,11 @@ class Decoder(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        for name, size in (("vocab_size", vocab_size), ("max_length", max_length), ("num_layers", num_layers)):
+        for name, size in (
+            ("vocab_size", vocab_size),
+            ("max_length", max_length),
+            ("num_layers", num_layers),
+        ):
             require_whole(name, size, 1)
         self.max_length = max_length
         self.vocab_size = vocab_size
@@ -70,8 +74,11 @@ class Decoder(nn.Module):
             TypeError: If the tokens are not whole numbers.
             ValueError: If they are not ``(B, T)``, not in the vocabulary, or too long with what is cached.
         """
+        self._check(tokens, caches[0].length if caches else 0)
+        return self._logits(tokens, caches)
+
+    def _logits(self, tokens: Tensor, caches: list[KVCache] | None) -> Tensor:
         start = caches[0].length if caches else 0
-        self._check(tokens, start)
         positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
         x = self.drop(self.token_embedding(tokens) + self.position_embedding(positions))  # (B, T, C)
         for i, block in enumerate(self.blocks):
@@ -116,7 +123,7 @@ class Decoder(nn.Module):
             caches = self.make_caches(tokens.shape[0], tokens.shape[1] + steps) if use_cache else None
             new = tokens
             for _ in range(steps):
-                logits = self(new if use_cache else tokens, caches=caches)[:, -1]  # (B, V)
+                logits = self._logits(new if use_cache else tokens, caches)[:, -1]  # (B, V)
                 new = choose(logits, temperature, top_k, generator)[:, None]  # (B, 1)
                 tokens = torch.cat([tokens, new], 1)
         finally:
@@ -148,9 +155,8 @@ class Decoder(nn.Module):
                 f"got {tokens.shape[1]} after {start}; cut the tokens, or make a longer model"
             )
         if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.vocab_size:
-            raise ValueError(
-                f"tokens must lie between 0 and {self.vocab_size - 1}, got {int(tokens.min())} to {int(tokens.max())}"
-            )
+            low, high = int(tokens.min()), int(tokens.max())
+            raise ValueError(f"tokens must lie between 0 and {self.vocab_size - 1}, got {low} to {high}")
 
     def _check_sampling(self, tokens: Tensor, steps: int, temperature: float, top_k: int | None) -> None:
         if tokens.shape[1] == 0:

@@ -1,4 +1,7 @@
-"""Recurrent readers, for comparison: all they know of a sequence is one state. Chapter 1 of the book measures them."""
+"""Recurrent networks, for comparison: all they know of a sequence is one state.
+
+Chapter 1 of the book measures what that costs.
+"""
 
 from __future__ import annotations
 

@@ -128,7 +128,9 @@ class WordVectors:
         if isinstance(target, str):
             target, exclude = self[target], [target, *exclude]
         if shape(target) != (self.vectors.shape[1],):
-            raise ValueError(f"target must be a word or a vector ({self.vectors.shape[1]},), got {shape(target)}")
+            raise ValueError(
+                f"target must be a word or a vector ({self.vectors.shape[1]},), got {shape(target)}"
+            )
         cosines = self._directions @ F.normalize(target.to(self._directions), dim=0)
         cosines[self.place(exclude)] = -torch.inf
         top = cosines.topk(min(n, len(self) - len({*exclude})))

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib import (
+    Decoder,
     MultiHeadAttention,
     attention,
     causal_mask,
@@ -18,15 +19,16 @@ from attnlib import (
     sliding_window_attention,
     tiled_attention,
 )
+from attnlib.counters import count_peak_bytes
 
 RUNS = 9
-SIZES = {"(8, 12, 1024, 64)": (8, 12, 1024, 64), "(1, 8, 4096, 64)": (1, 8, 4096, 64)}
+SIZES = [(8, 12, 1024, 64), (1, 8, 4096, 64)]  # B, H, T, D
 Work = Callable[[], object]
+Row = tuple[str, str, str, float]
 
 
-def seconds(work: Work, device: torch.device) -> float:
-    """Return how long a call takes; on a GPU, ten calls are queued, as a model would queue them."""
-    calls = 10 if device.type == "cuda" else 1
+def seconds(work: Work, device: torch.device, calls: int) -> float:
+    """Return how long a call takes; several calls are queued, as a model would queue them."""
     start = time.perf_counter()
     for _ in range(calls):
         work()
@@ -35,10 +37,22 @@ def seconds(work: Work, device: torch.device) -> float:
     return (time.perf_counter() - start) / calls
 
 
-def ratio(ours: Work, theirs: Work, device: torch.device) -> float:
-    """Return the median of ``ours / theirs``, timed in turn so that both see the same machine."""
-    seconds(ours, device), seconds(theirs, device)
-    return median(seconds(ours, device) / seconds(theirs, device) for _ in range(RUNS))
+def ratio(ours: Work, theirs: Work, device: torch.device, calls: int | None = None) -> float:
+    """Return the median of ``ours / theirs``, timed in turn so that both see the same machine.
+
+    Each goes first every other time. On a GPU so many calls are queued that a millisecond and more is timed.
+    """
+    seconds(ours, device, 1), seconds(theirs, device, 1)
+    if calls is None:
+        calls = min(100, max(10, int(2e-2 / seconds(theirs, device, 10)))) if device.type == "cuda" else 1
+    ratios = []
+    for run in range(RUNS):
+        if run % 2:
+            b, a = seconds(theirs, device, calls), seconds(ours, device, calls)
+        else:
+            a, b = seconds(ours, device, calls), seconds(theirs, device, calls)
+        ratios.append(a / b)
+    return median(ratios)
 
 
 def plain(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -48,37 +62,106 @@ def plain(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return scores.masked_fill(hidden, float("-inf")).softmax(-1) @ v
 
 
-def against_pytorch(size: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Iterator:
-    """Go through what PyTorch has too: a name, ours, theirs."""
-    B, H, T, D = size
+def kernels(size: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Iterator[Row]:
+    """Compare `attention` with PyTorch's."""
     q, k, v = torch.randn(3, *size).to(device, dtype)
     for name, causal in (("", False), (", causal", True)):
-        yield (
-            f"attention{name}",
+        found = ratio(
             lambda causal=causal: attention(q, k, v, causal=causal),
             lambda causal=causal: F.scaled_dot_product_attention(q, k, v, is_causal=causal),
+            device,
         )
+        yield f"`attention`{name}", str(size), str(dtype)[6:], found
+
+
+def layers(size: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Iterator[Row]:
+    """Compare `MultiHeadAttention` with PyTorch's, without weights and with."""
+    B, H, T, D = size
     x = torch.randn(B, T, H * D).to(device, dtype)
     theirs = nn.MultiheadAttention(H * D, H, batch_first=True).to(device, dtype)
     ours = MultiHeadAttention.from_torch(theirs)
     hidden = ~causal_mask(T, device=device)
-    for name, mine, options in (
-        ("", {}, {}),
-        (", causal", {"causal": True}, {"attn_mask": hidden, "is_causal": True}),
-    ):
+    for causal in (False, True):
+        options = {"attn_mask": hidden, "is_causal": True} if causal else {}
+        name = "`MultiHeadAttention`" + (", causal" if causal else "")
 
-        def run_ours(mine=mine):
-            return ours(x, **mine)
+        def fast(causal=causal):
+            return ours(x, causal=causal)
 
-        def run_theirs(options=options):
+        def their_fast(options=options):
             return theirs(x, x, x, need_weights=False, **options)[0]
 
-        yield f"MultiHeadAttention{name}, forward", run_ours, run_theirs
-        yield (
-            f"MultiHeadAttention{name}, forward and backward",
-            lambda run=run_ours: run().sum().backward(),
-            lambda run=run_theirs: run().sum().backward(),
-        )
+        def weights(causal=causal):
+            return ours(x, causal=causal, need_weights=True)
+
+        for label, mine, other in (
+            ("forward", fast, their_fast),
+            (
+                "forward and backward",
+                lambda fast=fast: fast().sum().backward(),
+                lambda their_fast=their_fast: their_fast().sum().backward(),
+            ),
+            ("with weights", weights, lambda options=options: theirs(x, x, x, **options)),
+            (
+                "with weights of each head",
+                weights,
+                lambda options=options: theirs(x, x, x, average_attn_weights=False, **options),
+            ),
+        ):
+            yield f"{name}, {label}", str(size), str(dtype)[6:], ratio(mine, other, device)
+
+
+def less(device: torch.device) -> Iterator[Row]:
+    """Measure what holds less or does less against what does not."""
+    q, k, v = torch.randn(3, 1, 8, 4096, 64).to(device)
+    found = ratio(lambda: tiled_attention(q, k, v, causal=True), lambda: plain(q, k, v), device)
+    yield "`tiled_attention`, causal: time against the plain formula", "(1, 8, 4096, 64)", "float32", found
+    long = torch.randn(3, 1, 8, 16384, 64).to(device)
+    found = ratio(
+        lambda: sliding_window_attention(*long, window=256),
+        lambda: sliding_window_attention(q, k, v, window=256),
+        device,
+    )
+    yield "`sliding_window_attention`, window 256: time", "T from 4096 to 16384", "float32", found
+    q, k, v = torch.randn(3, 1, 8, 8192, 64).to(device)
+    found = count_peak_bytes(lambda: tiled_attention(q, k, v, causal=True)) / count_peak_bytes(
+        lambda: plain(q, k, v)
+    )
+    yield (
+        "`tiled_attention`, causal: peak memory against the plain formula",
+        "(1, 8, 8192, 64)",
+        "float32",
+        found,
+    )
+
+
+def generation(device: torch.device) -> Iterator[Row]:
+    """Measure cached generation of 256 tokens against uncached."""
+    batch, start = (8, 768) if device.type == "cuda" else (1, 1)
+    model = Decoder(256, 1024, 768, 12, 2).to(device)
+    tokens = torch.zeros(batch, start, dtype=torch.int64, device=device)
+    found = ratio(
+        lambda: model.generate(tokens, 256),
+        lambda: model.generate(tokens, 256, use_cache=False),
+        device,
+        calls=1,
+    )
+    yield (
+        "`Decoder.generate`: time with a cache against without",
+        f"{batch} x 256 after {start}",
+        "float32",
+        found,
+    )
+
+
+def rows(device: torch.device) -> Iterator[Row]:
+    """Go through everything."""
+    for dtype in [torch.float32, torch.bfloat16] if device.type == "cuda" else [torch.float32]:
+        for size in SIZES:
+            yield from kernels(size, dtype, device)
+            yield from layers(size, dtype, device)
+    yield from less(device)
+    yield from generation(device)
 
 
 def main() -> None:
@@ -87,23 +170,8 @@ def main() -> None:
     torch.manual_seed(0)
     print(f"torch {torch.__version__} on {device}, medians of {RUNS}\n")
     print("| what | size | dtype | ratio |\n|---|---|---|---|")
-    dtypes = [torch.float32, torch.bfloat16] if device.type == "cuda" else [torch.float32]
-    for dtype in dtypes:
-        for name, size in SIZES.items():
-            for what, ours, theirs in against_pytorch(size, dtype, device):
-                print(
-                    f"| {what} | {name} | {str(dtype)[6:]} | {ratio(ours, theirs, device):.2f}x |", flush=True
-                )
-    q, k, v = torch.randn(3, 1, 8, 4096, 64).to(device)
-    tiled = ratio(lambda: tiled_attention(q, k, v, causal=True), lambda: plain(q, k, v), device)
-    print(f"| tiled_attention, causal, against the plain formula | T = 4096 | float32 | {tiled:.2f}x |")
-    long = torch.randn(3, 1, 8, 16384, 64).to(device)
-    window = ratio(
-        lambda: sliding_window_attention(*long, window=256),
-        lambda: sliding_window_attention(q, k, v, window=256),
-        device,
-    )
-    print(f"| sliding_window_attention, window 256 | T from 4096 to 16384 | float32 | {window:.2f}x |")
+    for what, size, dtype, found in rows(device):
+        print(f"| {what} | {size} | {dtype} | {found:.3f}x |", flush=True)
 
 
 if __name__ == "__main__":

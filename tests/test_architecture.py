@@ -11,7 +11,18 @@ FILES = {p.relative_to(ROOT).with_suffix(""): p for p in (ROOT / "attnlib").rglo
 # a module may import from the lines above its own
 LAYERS = [
     {"_validate", "device", "cost", "counters"},
-    {"_heads", "masks", "scoring", "positions", "cache", "tasks", "training", "measure", "recurrent", "wordvectors"},
+    {
+        "_heads",
+        "masks",
+        "scoring",
+        "positions",
+        "cache",
+        "tasks",
+        "training",
+        "measure",
+        "recurrent",
+        "wordvectors",
+    },
     {"fused"},
     {"functional"},
     {"multihead", "tiled", "linear", "local"},

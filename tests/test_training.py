@@ -1,8 +1,11 @@
 import builtins
+import math
 
 import pytest
+import torch
 
-from attnlib.training import track
+from attnlib.training import cross_entropy, fit, track
+from tests import DEVICE, assert_close
 
 
 def test_items_come_through_with_a_bar_that_goes_away(monkeypatch, capsys):
@@ -27,3 +30,110 @@ def test_no_bar_leaves_no_trace(monkeypatch, capsys, why):
         monkeypatch.setattr(builtins, "__import__", missing)
     assert list(track(range(3))) == [0, 1, 2]
     assert capsys.readouterr() == ("", "")
+
+
+# fit
+
+
+def line(generator):
+    """Points on the line y = 2 x + 1."""
+    x = torch.randn(16, 1, generator=generator)
+    return x, 2 * x + 1
+
+
+def square_error(y, target):
+    return (y - target).square().mean()
+
+
+def fresh_line():
+    torch.manual_seed(0)
+    return torch.nn.Linear(1, 1).to(DEVICE)
+
+
+def test_fit_learns_a_line_and_returns_the_loss_of_every_step():
+    model = fresh_line()
+    losses = fit(model, line, steps=300, lr=0.05, loss=square_error)
+    assert len(losses) == 300
+    assert all(isinstance(value, float) for value in losses)
+    assert losses[-1] < 1e-3 < losses[0]
+    assert model.weight.item() == pytest.approx(2.0, abs=0.05)
+    assert model.bias.item() == pytest.approx(1.0, abs=0.05)
+
+
+def test_fit_is_adam_on_clipped_gradients():
+    ours, theirs = fresh_line(), fresh_line()
+    losses = fit(ours, line, steps=3, lr=0.1, seed=7, loss=square_error, max_norm=0.5)
+    optimizer, generator = torch.optim.Adam(theirs.parameters(), lr=0.1), torch.Generator().manual_seed(7)
+    for expected in losses:
+        x, y = (t.to(DEVICE) for t in line(generator))
+        loss = square_error(theirs(x), y)
+        assert loss.item() == pytest.approx(expected)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(theirs.parameters(), 0.5)
+        optimizer.step()
+    assert_close(ours.weight, theirs.weight)
+
+
+def test_the_same_seed_gives_the_same_history_with_dropout_too():
+    def run(seed):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(1, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1)).to(
+            DEVICE
+        )
+        torch.rand(seed + 1)  # whatever was drawn before
+        return fit(model, line, steps=5, seed=seed, loss=square_error, max_norm=None)
+
+    assert run(0) == run(0)
+    assert run(0) != run(1)
+
+
+def test_fit_leaves_the_callers_random_numbers_and_the_mode():
+    model = fresh_line().eval()
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    fit(model, line, steps=2, loss=square_error)
+    assert torch.equal(torch.rand(1), expected)
+    assert not model.training
+
+
+def test_the_mode_comes_back_even_after_an_error():
+    model = fresh_line().eval()
+    with pytest.raises(ZeroDivisionError):
+        fit(model, line, steps=1, loss=lambda *_: 1 / 0)
+    assert not model.training
+
+
+def test_no_steps_change_nothing():
+    model = fresh_line()
+    before = model.weight.clone()
+    assert fit(model, line, steps=0) == []
+    assert torch.equal(model.weight, before)
+
+
+def test_cross_entropy_by_hand():
+    logits = torch.tensor([[[0.0, 0.0], [math.log(3.0), 0.0], [5.0, 5.0]]])
+    targets = torch.tensor([[0, 0, -100]])
+    assert cross_entropy(logits, targets).item() == pytest.approx((math.log(2) + math.log(4 / 3)) / 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": -1}, "steps must be at least 0, got -1"),
+        ({"steps": 1, "lr": 0.0}, "lr must be a finite number above 0, got 0.0"),
+        ({"steps": 1, "lr": math.nan}, "lr must be a finite number above 0, got nan"),
+    ],
+)
+def test_bad_input_gets_this_message(options, message):
+    with pytest.raises(ValueError) as caught:
+        fit(fresh_line(), line, **options)
+    assert str(caught.value) == message
+
+
+def test_a_model_without_parameters_cannot_be_trained():
+    with pytest.raises(
+        ValueError, match="model must have parameters to train, got none that require a gradient"
+    ):
+        fit(torch.nn.ReLU(), line, steps=1)

@@ -86,7 +86,11 @@ def test_nothing_is_changed_by_asking():
             ValueError,
             "vectors must be (words, D) = (2, D), got (3, 2)",
         ),
-        (lambda: WordVectors(["a", "a"], torch.zeros(2, 2)), ValueError, "each word must come once, got 1 again"),
+        (
+            lambda: WordVectors(["a", "a"], torch.zeros(2, 2)),
+            ValueError,
+            "each word must come once, got 1 again",
+        ),
         (
             lambda: WordVectors(["a"], torch.zeros(1, 2, dtype=torch.int64)),
             TypeError,

@@ -17,19 +17,24 @@ TARGET = Path(__file__).parents[1] / "attnlib/data/glove-10k-f16.npz"
 SHA256 = "6e4d859883a317242489afa8b6c9e06773caa6a978f52fa283a83bf786077197"
 FREQUENT, WIDTH = 9907, 100
 ALSO = """
-android apricot asleep ate avocado awake banana bern blackberry blueberry bogota bored cabbage carrot coconut colder
-coldest cows cranberry deposited drank duchess eats empress fig fisherman freeza gentleman goat goddess gohan goku grape
-groom guava hen heroine homemaker hotter hottest ipad ipod iphone kitten kiwi laptop lime madam mango mat melon monkey
-muddy naruto niece nokia onion papaya peach pear pikachu pineapple plum programmer puppy query rabbit raspberry robbed
-robber rooster rug scooter slept slowest smartphone strawberry swam swims taller tallest thirsty tomato tractor tram
-transformer translate vault vegeta villain waiter waitress watermelon
+android apricot asleep ate avocado awake banana bern blackberry blueberry bogota bored cabbage
+carrot coconut colder coldest cows cranberry deposited drank duchess eats empress fig fisherman
+freeza gentleman goat goddess gohan goku grape groom guava hen heroine homemaker hotter hottest ipad
+ipod iphone kitten kiwi laptop lime madam mango mat melon monkey muddy naruto niece nokia onion
+papaya peach pear pikachu pineapple plum programmer puppy query rabbit raspberry robbed robber
+rooster rug scooter slept slowest smartphone strawberry swam swims taller tallest thirsty tomato
+tractor tram transformer translate vault vegeta villain waiter waitress watermelon
 """
 
 
 def fetch(folder: Path) -> dict:
     """Download the package into ``folder`` and return what it holds."""
     done = subprocess.run(
-        ["npm", "pack", "--silent", f"{PACKAGE}@{VERSION}"], cwd=folder, check=True, capture_output=True, text=True
+        ["npm", "pack", "--silent", f"{PACKAGE}@{VERSION}"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     with tarfile.open(folder / done.stdout.split()[-1]) as archive:
         return json.load(archive.extractfile(f"package/{PACKAGE}.json"))

@@ -1,6 +1,6 @@
 """Looking things up in a sequence: what attention is for, and what a summary of fixed size is bad at.
 
-Each step of a sequence is a pair of a key and a value, written a3, b7, c1. All random numbers are drawn on the CPU.
+Each step of a sequence is a pair of a key and a value, written a3, b7, c1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ def _pairs(batch_size: int, pairs: int, keys: int, values: int, generator: torch
         require_whole(name, size, 1)
     require_whole("keys", keys, 1)
     if pairs > keys:
-        raise ValueError(f"pairs must be at most the number of keys, which are distinct, got {pairs} and {keys}")
+        raise ValueError(
+            f"pairs must be at most the number of keys, which are distinct, got {pairs} and {keys}"
+        )
     key = torch.rand(batch_size, keys, generator=generator).argsort(-1)[:, :pairs]
     value = torch.randint(values, (batch_size, pairs), generator=generator)
     return torch.stack([key, value], -1)
@@ -80,7 +82,7 @@ def two_lookups(
 
     Returns:
         Steps ``(B, pairs + 1, 3)`` of a key, a value and a second key, where the value ``values`` is the
-        question mark and the key ``keys`` stands for none; and answers ``(B, 2)`` in the order of the questions.
+        question mark and the key ``keys`` stands for none; and answers ``(B, 2)``, in that order.
 
     Raises:
         TypeError: If a size is not an int.
@@ -117,8 +119,8 @@ def relations(
         generator: Of the random numbers.
 
     Returns:
-        Steps ``(B, T, 2)`` of a key and a value, and targets ``(B, T, 3)``: the values of the previous step, the
-        match and the first step, or `MISSING` where there is none before.
+        Steps ``(B, T, 2)`` of a key and a value, and targets ``(B, T, 3)``: the values of the previous
+        step, the match and the first step, or `MISSING` where there is none before.
 
     Raises:
         TypeError: If a size is not an int.
@@ -170,5 +172,6 @@ def spell(steps: Tensor, *, values: int = 10) -> str:
 
     rows = ((key, value, rest) for key, value, *rest in steps.tolist())
     return " ".join(
-        name(key) + ("?" + "".join(map(name, rest)) if value == values else str(value)) for key, value, rest in rows
+        name(key) + ("?" + "".join(map(name, rest)) if value == values else str(value))
+        for key, value, rest in rows
     )

@@ -11,7 +11,16 @@ import sysconfig
 import warnings
 from pathlib import Path
 
-SKIPPED = {"test", "tests", "idlelib", "lib2to3", "site-packages", "dist-packages", "turtledemo", "pydoc_data"}
+SKIPPED = {
+    "test",
+    "tests",
+    "idlelib",
+    "lib2to3",
+    "site-packages",
+    "dist-packages",
+    "turtledemo",
+    "pydoc_data",
+}
 
 
 def python_manual(*, docstrings: bool = True) -> str:

@@ -42,7 +42,9 @@ def cases(operator):
 
     with warnings.catch_warnings():  # NumPy's, of overflows that some cases are about
         warnings.simplefilter("ignore")
-        import_module(f"{node.__name__}.{MODULES[operator]}")  # importing registers; collecting all takes 10 s
+        import_module(
+            f"{node.__name__}.{MODULES[operator]}"
+        )  # importing registers; collecting all takes 10 s
     found = []
     for case in node._NodeTestCases:
         graph_node = case.model.graph.node[0]

@@ -34,9 +34,7 @@ def arguments(case):
     given, options = case.inputs, case.attributes
     q, k, v = given["Q"], given["K"], given["V"]
     if q.ndim == 3:
-        q, k, v = (
-            split(x, options[f"{name}_num_heads"]) for x, name in ((q, "q"), (k, "kv"), (v, "kv"))
-        )
+        q, k, v = (split(x, options[f"{name}_num_heads"]) for x, name in ((q, "q"), (k, "kv"), (v, "kv")))
     past = 0
     if "past_key" in given:
         past = given["past_key"].shape[2]
@@ -77,7 +75,7 @@ def positions_of(mask, options, T, S, past, lengths):
     if options.get("is_causal"):
         parts.append([causal_mask(T, S, offset=o, device=DEVICE) for o in offsets])
     if left >= 0 or right >= 0:
-        window = dict(window=left + 1 if left >= 0 else T + S, ahead=right if right >= 0 else T + S)
+        window = {"window": left + 1 if left >= 0 else T + S, "ahead": right if right >= 0 else T + S}
         parts.append([sliding_window_mask(T, S, offset=o, device=DEVICE, **window) for o in offsets])
     for part in parts:
         mask = both(mask, part[0] if len(part) == 1 else torch.stack(part)[:, None])  # (B, 1, T, S)

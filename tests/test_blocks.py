@@ -1,0 +1,79 @@
+import pytest
+import torch
+from torch import nn
+
+from attnlib import causal_mask
+from attnlib.blocks import TransformerBlock
+from tests import DEVICE, assert_close
+
+B, T, C, H = 2, 5, 12, 3
+
+
+def randn(*sizes, seed=0):
+    return torch.randn(sizes, generator=torch.Generator().manual_seed(seed)).to(DEVICE)
+
+
+def block(**options):
+    torch.manual_seed(0)
+    return TransformerBlock(C, H, **options).to(DEVICE)
+
+
+def test_it_is_two_residual_steps():
+    made, x = block(), randn(B, T, C)
+    y = x + made.attention(made.attention_norm(x))
+    expected = y + made.down_proj(nn.functional.gelu(made.up_proj(made.network_norm(y))))
+    assert_close(made(x), expected)
+    assert made.up_proj.out_features == 4 * C
+
+
+def test_nothing_added_leaves_the_stream_alone():
+    made, x = block(), randn(B, T, C)
+    for projection in (made.attention.out_proj, made.down_proj):
+        nn.init.zeros_(projection.weight)
+        nn.init.zeros_(projection.bias)
+    assert torch.equal(made(x), x)
+
+
+@pytest.mark.parametrize("options", [{}, {"num_kv_heads": 1, "hidden_dim": 7, "bias": False}])
+def test_cached_steps_equal_one_causal_pass(options):
+    made, x = block(**options).eval(), randn(B, T, C)
+    full = made(x, causal=True)
+    assert_close(made(x, mask=causal_mask(T, device=DEVICE)), full)
+    cache = made.attention.make_cache(B, T)
+    with torch.no_grad():
+        steps = [made(x[:, t : t + 1], causal=True, cache=cache) for t in range(T)]
+    assert_close(torch.cat(steps, 1), full)
+
+
+def test_dropout_is_for_training():
+    made, x = block(dropout=0.5), randn(B, T, C)
+    assert not torch.equal(made(x), made(x))
+    made.eval()
+    assert torch.equal(made(x), made(x))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: TransformerBlock(12, 5),
+            ValueError,
+            "num_heads must divide embed_dim, got embed_dim 12, num_heads 5",
+        ),
+        (lambda: TransformerBlock(12, 3, hidden_dim=0), ValueError, "hidden_dim must be at least 1, got 0"),
+        (
+            lambda: TransformerBlock.from_torch(nn.Linear(1, 1)),
+            TypeError,
+            "layer must be a nn.TransformerEncoderLayer, got Linear",
+        ),
+        (
+            lambda: TransformerBlock.from_torch(nn.TransformerEncoderLayer(12, 3)),
+            ValueError,
+            "layer must have norm_first=True, since the block is pre-norm, got False",
+        ),
+    ],
+)
+def test_bad_input_gets_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message

@@ -1,0 +1,203 @@
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnlib.counters import count_parameters
+from attnlib.model import Decoder, choose
+from tests import DEVICE, assert_close
+
+V, LONGEST, C, H, LAYERS = 13, 11, 12, 6, 2
+
+
+def decoder(**options):
+    torch.manual_seed(0)
+    return Decoder(V, LONGEST, C, H, LAYERS, **options).to(DEVICE).eval()
+
+
+def some_tokens(B=3, T=5, seed=0):
+    return torch.randint(V, (B, T), generator=torch.Generator().manual_seed(seed)).to(DEVICE)
+
+
+def sharp(**options):
+    """A decoder whose predictions are far apart, so that no rounding decides between them."""
+    model = decoder(**options)
+    torch.nn.init.normal_(model.head.weight, std=3.0, generator=torch.Generator(DEVICE).manual_seed(1))
+    return model
+
+
+def test_logits_of_every_position_at_once():
+    logits = decoder()(some_tokens())
+    assert logits.shape == (3, 5, V)
+
+
+def test_parameters_by_hand():
+    block = 4 * (C * C + C) + (C * 4 * C + 4 * C) + (4 * C * C + C) + 2 * 2 * C
+    assert count_parameters(decoder()) == V * C + LONGEST * C + LAYERS * block + 2 * C + C * V
+
+
+def test_changing_a_token_changes_no_earlier_logit():
+    model, tokens = decoder(), some_tokens()
+    changed = tokens.clone()
+    changed[:, 3] = (changed[:, 3] + 1) % V
+    assert torch.equal(model(changed)[:, :3], model(tokens)[:, :3])
+    assert not torch.equal(model(changed)[:, 3:], model(tokens)[:, 3:])
+
+
+def test_order_matters():
+    model, tokens = decoder(), torch.tensor([[1, 2, 3]], device=DEVICE)
+    assert not torch.allclose(model(tokens)[:, -1], model(tokens[:, [1, 0, 2]])[:, -1])
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("cuts", [[1, 1, 1, 1, 1], [3, 2], [5]])
+def test_cached_logits_equal_uncached(kv_heads, cuts):
+    model, tokens = decoder(num_kv_heads=kv_heads), some_tokens()
+    caches = model.make_caches(3)
+    with torch.no_grad():
+        parts = [model(part, caches=caches) for part in tokens.split(cuts, 1)]
+    assert_close(torch.cat(parts, 1), model(tokens))
+    assert [cache.length for cache in caches] == [5, 5]
+
+
+@pytest.mark.parametrize("options", [{}, {"temperature": 0.8}, {"temperature": 1.2, "top_k": 3}])
+@pytest.mark.parametrize("kv_heads", [2, 6])
+def test_generating_with_and_without_a_cache_gives_the_same(options, kv_heads):
+    model, start = sharp(num_kv_heads=kv_heads), some_tokens(T=2)
+    with_cache, without = (
+        model.generate(start, 9, **options, use_cache=use, generator=torch.Generator().manual_seed(0))
+        for use in (True, False)
+    )
+    assert with_cache.shape == (3, LONGEST)
+    assert torch.equal(with_cache, without)
+    assert torch.equal(with_cache[:, :2], start)
+
+
+def test_greedy_takes_the_most_likely_token_each_time():
+    model, tokens = sharp(), some_tokens(T=2)
+    expected = tokens
+    for _ in range(4):
+        expected = torch.cat([expected, model(expected)[:, -1:].argmax(-1)], 1)
+    assert torch.equal(model.generate(tokens, 4), expected)
+
+
+def test_no_steps_give_the_tokens_back():
+    tokens = some_tokens()
+    assert torch.equal(decoder().generate(tokens, 0), tokens)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_generating_is_evaluation_and_leaves_the_mode_and_keeps_no_graph(training):
+    model = sharp(dropout=0.5).train(training)
+    first, again = (model.generate(some_tokens(T=2), 6) for _ in range(2))
+    assert torch.equal(first, again)
+    assert model.training == training
+    assert not model(some_tokens())[..., 0].isnan().any()
+
+
+def test_the_mode_comes_back_even_after_an_error():
+    model = decoder().train()
+    model.head.register_forward_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.generate(some_tokens(T=2), 1)
+    assert model.training
+
+
+# choosing
+
+
+def test_draws_follow_the_probabilities():
+    logits = torch.tensor([0.5, 0.3, 0.2]).log().expand(20_000, 3)
+    drawn = choose(logits, 1.0, generator=torch.Generator().manual_seed(0))
+    assert_close(drawn.bincount() / 20_000, torch.tensor([0.5, 0.3, 0.2]), rtol=0, atol=0.02)
+    hot = choose(logits, 2.0, generator=torch.Generator().manual_seed(0)).bincount() / 20_000
+    flat = torch.tensor([0.5, 0.3, 0.2]).sqrt()
+    assert_close(hot, flat / flat.sum(), rtol=0, atol=0.02)
+
+
+@given(st.integers(1, 20), st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_top_k_draws_among_the_k_most_likely(k, seed):
+    logits = torch.randn(7, V, generator=torch.Generator().manual_seed(seed))
+    drawn = choose(logits, 5.0, k, torch.Generator().manual_seed(seed))
+    best = logits.topk(min(k, V), -1).indices
+    assert (best == drawn[:, None]).any(-1).all()
+
+
+def test_top_one_and_temperature_zero_are_greedy():
+    logits = torch.randn(7, V, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(choose(logits), logits.argmax(-1))
+    assert torch.equal(choose(logits, 2.0, 1), logits.argmax(-1))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: Decoder(0, 5, 12, 3, 1), ValueError, "vocab_size must be at least 1, got 0"),
+        (lambda: Decoder(5, 5, 12, 3, 0), ValueError, "num_layers must be at least 1, got 0"),
+        (lambda: Decoder(5, 2.0, 12, 3, 1), TypeError, "max_length must be an int, got float (2.0)"),
+        (
+            lambda: decoder()([[1]]),
+            TypeError,
+            "tokens must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (lambda: decoder()(torch.zeros(1, 2)), TypeError, "tokens must be whole numbers, got torch.float32"),
+        (
+            lambda: decoder()(torch.zeros(2, dtype=torch.int64)),
+            ValueError,
+            "tokens must be (B, T), got (2,); a single sequence is tokens[None]",
+        ),
+        (
+            lambda: decoder()(torch.full((1, 2), V)),
+            ValueError,
+            "tokens must lie between 0 and 12, got 13 to 13",
+        ),
+        (
+            lambda: decoder()(torch.full((1, 2), -1)),
+            ValueError,
+            "tokens must lie between 0 and 12, got -1 to -1",
+        ),
+        (
+            lambda: decoder()(some_tokens(T=12)),
+            ValueError,
+            "there are positions for max_length = 11 tokens, got 12 after 0; cut the tokens, or make a longer model",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(), 7),
+            ValueError,
+            "there are positions for max_length = 11 tokens, got 5 and 7 steps; ask for fewer",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(T=0), 1),
+            ValueError,
+            "generate needs at least one token to start from, got none",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(), 1, temperature=-1.0),
+            ValueError,
+            "temperature must be a finite number of at least 0, got -1.0",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(), 1, temperature=float("nan")),
+            ValueError,
+            "temperature must be a finite number of at least 0, got nan",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(), 1, top_k=0),
+            ValueError,
+            "top_k must be at least 1, got 0",
+        ),
+        (lambda: decoder().generate(some_tokens(), -1), ValueError, "steps must be at least 0, got -1"),
+    ],
+)
+def test_bad_input_gets_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_a_full_cache_says_so():
+    model = decoder()
+    caches = model.make_caches(3, 4)
+    with pytest.raises(ValueError, match="the cache has room for 4 positions, got 5 more after 0"):
+        model(some_tokens(), caches=caches)
