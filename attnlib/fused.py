@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor
 
@@ -43,9 +44,7 @@ def fused_attention(
     if attn_mask is not None:
         attn_mask = attn_mask.expand(*attn_mask.shape[:-2], T, S)
     elif causal and 1 < T < S:
-        from torch.nn.attention.bias import causal_lower_right  # doubles the time of importing torch
-
-        attn_mask = causal_lower_right(T, S)
+        attn_mask = _aligned_with_the_last_key(T, S, q.device)
     (q, k, v), missing = as_batches(q, k, v)
     out = F.scaled_dot_product_attention(
         q,
@@ -61,3 +60,13 @@ def fused_attention(
         return out
     # in half precision a CUDA kernel answers a query that sees nothing with a mean of all values
     return out.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+
+
+def _aligned_with_the_last_key(T: int, S: int, device: torch.device) -> Tensor:
+    """Return what tells a kernel for GPUs of a causal mask that it need not read."""
+    from torch.nn.attention.bias import causal_lower_right  # doubles the time of importing torch
+
+    try:
+        return causal_lower_right(T, S)
+    except RuntimeError:  # it cannot be made while a counter watches every operation
+        return causal_mask(T, S, device=device)
