@@ -10,6 +10,7 @@ from attnlib import (
     sliding_window_mask,
     to_torch_mha,
 )
+from tests import DEVICE
 
 
 def drawn(picture):
@@ -167,7 +168,15 @@ def test_to_torch_mha_gives_the_module_the_same_result():
     torch.testing.assert_close(padded[:1, :3], short)
 
 
+def test_empty_masks_and_a_prefix_of_everything():
+    assert causal_mask(2, 0).shape == (2, 0)
+    assert causal_mask(0, 2).shape == (0, 2)
+    assert padding_mask([0, 0], 0).shape == (2, 1, 1, 0)
+    assert prefix_mask(3, prefix=3).all()
+
+
 def test_masks_are_made_where_they_are_asked_for():
+    assert padding_mask(torch.tensor([2], device=DEVICE), 3).device.type == DEVICE.type
     assert causal_mask(3, device="meta").device.type == "meta"
     assert sliding_window_mask(3, window=2, device="meta").device.type == "meta"
     assert prefix_mask(3, prefix=2, device="meta").device.type == "meta"
@@ -195,6 +204,12 @@ def test_masks_are_made_where_they_are_asked_for():
             lambda: prefix_mask(2, prefix=3),
             ValueError,
             "prefix must be at most the number of keys S = 2, got 3",
+        ),
+        (lambda: padding_mask([0], -1), ValueError, "S must be at least 0, got -1"),
+        (
+            lambda: to_torch_mha([[True]]),
+            TypeError,
+            "mask must be a torch.Tensor, got list; wrap it in torch.as_tensor",
         ),
         (
             lambda: padding_mask([1.5], 3),

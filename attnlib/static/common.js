@@ -36,3 +36,42 @@ const show = (x) => x.toFixed(2).replace(/^-(?=0\.00$)/, "").replace("-", "\u221
 
 let serial = 0;
 const freshId = (stem) => `pa-${stem}-${++serial}-${Math.random().toString(36).slice(2, 8)}`;
+
+// Controls: a row of radio buttons, a switch, a slider with its number.
+function choice(label, names, picked, pick) {
+  const set = make("fieldset", { class: "pa-choice" }, make("legend", {}, label));
+  const group = freshId("choice");
+  names.forEach((name, i) => {
+    const input = ownKeys(make("input", { type: "radio", name: group, value: String(i) }));
+    input.checked = i === picked;
+    input.addEventListener("change", () => pick(i));
+    set.append(make("label", {}, input, make("span", {}, name)));
+  });
+  return set;
+}
+
+function toggle(label, changed) {
+  const input = ownKeys(make("input", { type: "checkbox", role: "switch" }));
+  input.addEventListener("change", () => changed(input.checked));
+  return [make("label", { class: "pa-switch" }, input, make("span", {}, label)), input];
+}
+
+function slider(label, options, changed, format) {
+  const input = ownKeys(make("input", { type: "range", ...options }));
+  const output = make("output", {});
+  input.addEventListener("input", () => changed(Number(input.value)));
+  const put = (value) => { input.value = String(value); output.textContent = format(value); };
+  return [make("label", { class: "pa-slider" }, make("span", {}, label), input, output), put];
+}
+
+// Several parts of the state may change at once: draw after all of them have arrived. Returns what undoes it.
+function redrawOn(model, names, draw) {
+  let waiting = false;
+  const soon = () => {
+    if (waiting) return;
+    waiting = true;
+    queueMicrotask(() => { waiting = false; draw(); });
+  };
+  for (const name of names) model.on(`change:${name}`, soon);
+  return () => { for (const name of names) model.off(`change:${name}`, soon); };
+}

@@ -23,24 +23,6 @@ function arrow(from, to, attributes) {
   return make("svg:line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], ...attributes });
 }
 
-function choice(label, names, picked, pick) {
-  const set = make("fieldset", { class: "pa-choice" }, make("legend", {}, label));
-  const group = freshId("choice");
-  names.forEach((name, i) => {
-    const input = ownKeys(make("input", { type: "radio", name: group, value: String(i) }));
-    input.checked = i === picked;
-    input.addEventListener("change", () => pick(i));
-    set.append(make("label", {}, input, make("span", {}, name)));
-  });
-  return set;
-}
-
-function toggle(label, changed) {
-  const input = ownKeys(make("input", { type: "checkbox", role: "switch" }));
-  input.addEventListener("change", () => changed(input.checked));
-  return [make("label", { class: "pa-switch" }, input, make("span", {}, label)), input];
-}
-
 function render({ model, el }) {
   const state = () => Object.fromEntries(STATE.map((name) => [name, model.get(name)]));
   const update = (change) => {
@@ -60,10 +42,8 @@ function render({ model, el }) {
   const queries = make("div", { class: "pa-queries" });
   const [scaledLabel, scaledBox] = toggle("divide scores by \u221a2", (scaled) => update({ scaled }));
   const [separateLabel, separateBox] = toggle("give queries a projection of their own", (separate) => update({ separate }));
-  const turnBox = ownKeys(make("input", { type: "range", min: "-180", max: "180", step: "5" }));
-  const turnOut = make("output", {});
-  const turnLabel = make("label", { class: "pa-turn" }, make("span", {}, "it turns them by"), turnBox, turnOut);
-  turnBox.addEventListener("input", () => update({ turn: Number(turnBox.value) }));
+  const [turnLabel, putTurn] = slider("it turns them by", { min: "-180", max: "180", step: "5" },
+    (turn) => update({ turn }), (turn) => `${show(turn).replace(".00", "")}\u00b0`);
   const reset = make("button", { type: "button" }, "Put the words back");
 
   const svg = make("svg:svg", { viewBox: `0 0 ${SIZE} ${SIZE}`, class: "pa-canvas", role: "group",
@@ -168,8 +148,7 @@ function render({ model, el }) {
     scaledBox.checked = now.scaled;
     separateBox.checked = now.separate;
     turnLabel.hidden = !now.separate;
-    turnBox.value = String(now.turn);
-    turnOut.textContent = `${show(now.turn).replace(".00", "")}\u00b0`;
+    putTurn(now.turn);
     queries.querySelectorAll("input").forEach((input, i) => (input.checked = i === query));
 
     handles.forEach((node, i) => {
@@ -233,22 +212,13 @@ function render({ model, el }) {
     const presets = model.get("presets");
     choose(presets.find((p) => p.words.join() === model.get("words").join()) ?? presets[0]);
   });
-  const changes = STATE.filter((name) => name !== "words").map((name) => `change:${name}`);
   model.on("change:words", build);
-  for (const change of changes) model.on(change, drawSoon);
-  model.on("change:words", drawSoon);
-  // several parts of the state may change at once: draw after all of them have arrived
-  let waiting = false;
-  function drawSoon() {
-    if (waiting) return;
-    waiting = true;
-    queueMicrotask(() => { waiting = false; draw(); });
-  }
+  const stop = redrawOn(model, STATE, draw);
   rebuild();
   return () => {
     clearTimeout(speech);
     model.off("change:words", build);
-    for (const change of [...changes, "change:words"]) model.off(change, drawSoon);
+    stop();
   };
 }
 

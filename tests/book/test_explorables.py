@@ -94,7 +94,7 @@ def test_a_projection_of_its_own_makes_scores_one_sided(visit):
     page = visit("book/03_queries_keys_values")
     plane = page.locator(".pa-plane")
     assert "same in both directions" in plane.locator(".pa-symmetry").inner_text()
-    assert plane.locator(".pa-turn").is_hidden()
+    assert plane.locator(".pa-slider").is_hidden()
     plane.locator("input[role=switch]").nth(1).focus()
     page.keyboard.press("Space")
     plane.locator("input[type=range]").focus()

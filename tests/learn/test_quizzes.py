@@ -45,7 +45,8 @@ def test_without_the_widgets_it_says_what_to_install(monkeypatch):
             raise ImportError(name)
         return real(name, *args, **kwargs)
 
-    monkeypatch.delitem(sys.modules, "attnlib.widgets", raising=False)
+    for name in [name for name in sys.modules if name.startswith("attnlib.widgets")]:
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(ImportError, match=r"pip install 'attnlib\[widgets\]'"):
         quiz("3")

@@ -1,33 +1,15 @@
-"""Explorables and quizzes: ipywidgets in Jupyter, and live on the published page without a kernel.
-
-Each front end (``static/*.js``) does its own arithmetic; here is the state it shares with Python, and
-the same numbers by `attnlib`, for comparison and for tests.
-"""
+"""The explorable of chapter 3: attention in the plane."""
 
 from __future__ import annotations
 
 import math
-from importlib import resources
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from attnlib.functional import attention, attention_weights
-
-try:
-    import anywidget
-    import traitlets
-except ImportError as error:
-    raise ImportError(
-        "the explorables need anywidget and ipywidgets: pip install 'attnlib[widgets]'"
-    ) from error
-
-
-def _static(*names: str) -> str:
-    """Join files of ``static/`` into one text, since a front end cannot import another file."""
-    folder = resources.files("attnlib") / "static"
-    return "\n".join((folder / name).read_text("utf8") for name in names)
+from attnlib.widgets._base import anywidget, static, traitlets
 
 
 class AttentionPlane(anywidget.AnyWidget):
@@ -47,8 +29,8 @@ class AttentionPlane(anywidget.AnyWidget):
         presets: Sentences to choose from, each with ``name``, ``words``, ``points`` and ``query``.
     """
 
-    _esm = _static("common.js", "plane.js")
-    _css = _static("common.css", "plane.css")
+    _esm = static("common.js", "plane.js")
+    _css = static("common.css", "plane.css")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     points = traitlets.List().tag(sync=True)
@@ -107,25 +89,3 @@ SENTENCES = [
         "query": 1,
     },
 ]
-
-
-class Quiz(anywidget.AnyWidget):
-    """Questions with one right option each, and a word on every option.
-
-    Attributes:
-        chapter: The number of the chapter.
-        title: Its heading.
-        questions: Each with ``text`` and ``option``, a list of ``text``, ``feedback`` and ``right``.
-        score: How many were right at the first try.
-    """
-
-    _esm = _static("common.js", "quiz.js")
-    _css = _static("common.css", "quiz.css")
-
-    chapter = traitlets.Unicode().tag(sync=True)
-    title = traitlets.Unicode().tag(sync=True)
-    questions = traitlets.List().tag(sync=True)
-    score = traitlets.Int(0).tag(sync=True)
-
-    def __repr__(self) -> str:
-        return f"Quiz({self.title!r}, {len(self.questions)} questions)"

@@ -1,0 +1,27 @@
+"""Figures of the book. Each helper draws on ``ax``, or on a new one, and returns it.
+
+Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are columns.
+"""
+
+from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
+from attnlib.plotting.grids import heatmap, mask_grid
+from attnlib.plotting.lines import curves, lines
+from attnlib.plotting.planes import plane
+
+__all__ = [
+    "BLUE",
+    "COLOURS",
+    "GREEN",
+    "INK",
+    "MASK",
+    "MUTED",
+    "ORANGE",
+    "PAPER",
+    "PURPLE",
+    "WEIGHTS",
+    "curves",
+    "heatmap",
+    "lines",
+    "mask_grid",
+    "plane",
+]

@@ -1,0 +1,10 @@
+"""Explorables and quizzes: ipywidgets in Jupyter, and live on the published page without a kernel.
+
+Each front end (``static/*.js``) does its own arithmetic; here is the state it shares with Python, and
+the same numbers by `attnlib`, for comparison and for tests.
+"""
+
+from attnlib.widgets.plane import SENTENCES, AttentionPlane
+from attnlib.widgets.quiz import Quiz
+
+__all__ = ["SENTENCES", "AttentionPlane", "Quiz"]
