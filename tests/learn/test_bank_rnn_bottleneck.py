@@ -1,0 +1,206 @@
+"""Each grader on right answers written differently, and on the wrong ones people give."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import one_hot
+
+from attnlib.learn import bank
+from attnlib.learn.exercises import NOT_ATTEMPTED, _grade
+from attnlib.recurrent import rnn_step
+
+
+def grade(id, answer):
+    return _grade(bank.exercises()[id], answer)
+
+
+def network(step, *, start=False, before=False):
+    def run(x, w_x, w_state, bias):
+        state = torch.zeros(len(bias))
+        states = [state] if start else []
+        for row in x:
+            if before:
+                states.append(state)
+            state = step(row, state, w_x, w_state, bias)
+            if not before:
+                states.append(state)
+        return torch.stack(states)
+
+    return run
+
+
+def with_numpy(x, w_x, w_state, bias):
+    x, w_x, w_state, bias = (t.numpy() for t in (x, w_x, w_state, bias))
+    states, state = np.zeros((len(x), len(bias))), 0 * bias
+    for t, row in enumerate(x):
+        state = np.tanh(row @ w_x + state @ w_state + bias)
+        states[t] = state
+    return states
+
+
+def ready_made(x, w_x, w_state, bias):
+    net = torch.nn.RNN(3, 4)
+    with torch.no_grad():
+        for to, value in zip(net.parameters(), (w_x.T, w_state.T, bias, torch.zeros(4)), strict=True):
+            to.copy_(value)
+        return net(x)[0]
+
+
+def loop_reach(weight, share):
+    if weight >= 1:
+        return math.inf
+    left, n = 1.0, 0
+    while left >= share:
+        left, n = left * weight, n + 1
+    return n
+
+
+def log_reach(weight, share):
+    return math.inf if weight >= 1 else math.floor(math.log(share) / math.log(weight) + 1e-9) + 1
+
+
+def with_infinity(f):
+    return lambda weight, share: math.inf if weight >= 1 else f(math.log(share) / math.log(weight))
+
+
+def radius_of(w):
+    return torch.linalg.eigvals(w).abs().max()
+
+
+def scaled_in_place(w, radius):
+    w *= radius / radius_of(w)
+    return w
+
+
+def soft(sharp, *, values_as_numbers=False):
+    def answer(keys, values, question):
+        weights = (sharp * (keys == question).float()).softmax(-1)
+        return (weights @ values.float()) if values_as_numbers else weights @ one_hot(values, 10).float()
+
+    return answer
+
+
+def hard(keys, values, question):
+    return one_hot(values[keys == question][0], 10)
+
+
+def first_value(keys, values, question):
+    return one_hot(values[0], 10)
+
+
+def lstm(C, F):
+    return sum(p.numel() for p in torch.nn.LSTM(C, F).parameters())
+
+
+PATHS = {"recurrence": 99, "convolution": 99, "attention": 1}
+
+RIGHT = {
+    "1.1": [[1, 0.5, 0.25], (1.0, 0.5, 0.25), np.array([1, 0.5, 0.25]), torch.tensor([[1.0, 0.5, 0.25]])],
+    "1.2": [network(rnn_step), with_numpy, network(lambda r, s, a, b, c: torch.tanh(a.T @ r + b.T @ s + c))],
+    "1.3": [0.9**20, 0.1216, 0.122, torch.tensor(0.9) ** 20],
+    "1.4": [loop_reach, log_reach, lambda w, s: torch.tensor(float(log_reach(w, s)))],
+    "1.5": [
+        lambda w, r: w * (r / radius_of(w)),
+        lambda w, r: r * w / np.abs(np.linalg.eigvals(w.numpy())).max(),
+        lambda w, r: r * w / torch.linalg.eig(w).eigenvalues.abs().amax(),
+    ],
+    "1.6": [
+        lambda old, new, keep: keep * old + (1 - keep) * new,
+        lambda old, new, keep: new + keep * (old - new),
+        lambda old, new, keep: torch.lerp(new, old, keep),
+    ],
+    "1.7": [PATHS, {n: float(x) for n, x in PATHS.items()}],
+    "1.8": [soft(20.0), soft(1000.0), hard],
+    "1.9": [lambda C, F: 4 * F * (C + F + 2), lstm, lambda C, F: 4 * C * F + 4 * F**2 + 8 * F],
+}
+
+WRONG = [
+    ("1.1", [1, 0, 0], "these are the inputs"),
+    ("1.1", [1, 1, 1], "nothing fades here"),
+    ("1.1", [0.5, 0.25, 0.125], "the input is not multiplied"),
+    ("1.1", [1, 1.5, 1.75], "you add half of the first input again"),
+    ("1.1", [0.25, 0.5, 1], "in the opposite order"),
+    ("1.1", [0.762, 0.364, 0.180], "no tanh"),
+    ("1.1", [1, 0.5], "the shape should be (3,), yours is (2,)"),
+    ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + c)), "starts anew"),
+    ("1.2", network(lambda r, s, a, b, c: r @ a + s @ b + c), "the tanh is missing"),
+    ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + s @ b)), "the bias is missing"),
+    ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + b @ s + c)), "transposed"),
+    ("1.2", lambda *a: network(rnn_step)(*a)[-1], "this is the last state"),
+    ("1.2", lambda *a: network(rnn_step)(*a)[-1:], "this is the last state"),
+    ("1.2", lambda *a: network(rnn_step)(*a).flip(0), "in the opposite order"),
+    ("1.2", network(rnn_step, start=True), "the zero state at the start"),
+    ("1.2", network(rnn_step, before=True), "states before each step"),
+    ("1.2", ready_made, "ready-made"),
+    ("1.2", lambda x, a, b, c: [x], "the shape should be (5, 4), yours is (1, 5, 3)"),
+    ("1.3", 18, "it is a power"),
+    ("1.3", -1, "a tenth of what is left"),
+    ("1.3", 0.9**19, "one step too few"),
+    ("1.3", 0.9**21, "one step too many"),
+    ("1.3", 1 - 0.9**20, "what was lost"),
+    ("1.3", 0.1**20, "0.9 is what a step keeps"),
+    ("1.3", 12.16, "per cent"),
+    ("1.3", 0.5, "off by"),
+    ("1.4", with_infinity(lambda n: n), "there are whole steps only"),
+    ("1.4", with_infinity(math.floor), "one too few"),
+    ("1.4", with_infinity(math.ceil), "exactly 0.25 is left, which is not less"),
+    ("1.4", lambda w, s: math.inf if w >= 1 else loop_reach(w, s) + 1, "one too many"),
+    ("1.4", with_infinity(lambda n: -n), "is negative"),
+    ("1.4", lambda w, s: 7, "should be 44, yours is 7"),
+    ("1.4", lambda w, s: math.floor(math.log(s) / math.log(w) + 1e-9) + 1, "stops with an error"),
+    ("1.4", lambda w, s: 10**6 if w >= 1 else loop_reach(w, s), "should be math.inf"),
+    ("1.4", lambda w, s: "44", "a number of steps, not str"),
+    ("1.5", lambda w, r: w * r / torch.linalg.matrix_norm(w, 2), "largest singular value"),
+    ("1.5", lambda w, r: w * r / w.norm(), "Frobenius"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w).real.max(), "the largest real part"),
+    ("1.5", lambda w, r: w * r, "a radius of its own"),
+    ("1.5", lambda w, r: w / radius_of(w), "its radius is 1 now"),
+    ("1.5", lambda w, r: w * r / w.abs().max(), "largest entry"),
+    ("1.5", scaled_in_place, "it changes the matrix"),
+    ("1.6", lambda old, new, keep: (1 - keep) * old + keep * new, "swapped"),
+    ("1.6", lambda old, new, keep: keep * old + new, "comes in whole"),
+    ("1.6", lambda old, new, keep: keep * (old + new), "keep weighs both"),
+    ("1.6", lambda old, new, keep: old + keep * (old - new), "the wrong way"),
+    ("1.6", lambda old, new, keep: torch.lerp(new, old, keep.sigmoid()), "no sigmoid"),
+    ("1.7", PATHS | {"recurrence": 100}, "one step less"),
+    ("1.7", PATHS | {"recurrence": 1}, "one step leads from each state"),
+    ("1.7", PATHS | {"convolution": 33}, "the windows overlap"),
+    ("1.7", PATHS | {"convolution": 50}, "the window is centred"),
+    ("1.7", PATHS | {"convolution": 7}, "99 places to go"),
+    ("1.7", PATHS | {"attention": 99}, "directly"),
+    ("1.7", [99, 99, 1], "keep the dict"),
+    ("1.8", soft(1.0), "too close"),
+    ("1.8", soft(5.0), "it should get 0.99"),
+    ("1.8", soft(20.0, values_as_numbers=True), "return ten shares"),
+    ("1.8", lambda k, v, q: (20.0 * (k == q).float()).softmax(-1), "the shape should be (10,)"),
+    ("1.8", lambda k, v, q: 2 * soft(20.0)(k, v, q), "should sum to one"),
+    ("1.8", first_value, "the largest share should be on"),
+    ("1.9", lambda C, F: 4 * F * (C + F + 1), "two biases for each gate"),
+    ("1.9", lambda C, F: 4 * F * (C + F), "the biases are missing"),
+    ("1.9", lambda C, F: F * (C + F + 2), "a plain network"),
+    ("1.9", lambda C, F: 3 * F * (C + F + 2), "that is a GRU"),
+    ("1.9", lambda C, F: 4 * (C * C + C * F + 2 * F), "F by F"),
+    ("1.9", lambda C, F: 1, "it should be 200, yours is 1"),
+]
+
+
+@pytest.mark.parametrize(("id", "answer"), [(id, a) for id, right in RIGHT.items() for a in right])
+def test_right_answers_pass_however_they_are_written(id, answer):
+    assert grade(id, answer) is None
+
+
+@pytest.mark.parametrize(("id", "answer", "words"), WRONG)
+def test_wrong_answers_get_their_mistake_named(id, answer, words):
+    assert words in grade(id, answer)
+
+
+def test_every_exercise_is_tested_both_ways():
+    ids = {id for id in bank.exercises() if id.startswith("1.")}
+    assert set(RIGHT) == {id for id, *_ in WRONG} == ids
+
+
+@pytest.mark.parametrize("id", ["1.2", "1.4", "1.5", "1.6", "1.8", "1.9"])
+def test_an_empty_function_counts_as_not_attempted(id):
+    assert grade(id, lambda *arguments: ...) is NOT_ATTEMPTED
