@@ -105,6 +105,15 @@ def test_causal_is_the_causal_mask_for_any_lengths(sizes):
     assert_close(expected, reference.attention(q, k, v, causal=True))
 
 
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3), (2, 3, 2)])
+def test_queries_before_the_first_key_see_nothing_whatever_the_leading_axes(lead):
+    q, k = torch.randn(*lead, 7, 3, device=DEVICE), torch.randn(*lead, 5, 3, device=DEVICE)
+    weights = attention_weights(q, k, causal=True)
+    assert not weights[..., :2, :].any()
+    assert_close(weights[..., 2:, :].sum(-1), torch.ones(*lead, 5))
+    assert not attention(q, k, k, causal=True)[..., :2, :].any()
+
+
 # scores
 
 
@@ -339,6 +348,38 @@ def test_no_argument_is_changed():
     attention(q, k, v, mask, bias=bias, causal=True)
     attention_weights(q, k, mask, bias=bias, causal=True, softcap=1.0)
     assert all(torch.equal(a, b) for a, b in zip(tensors, before, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: masked_softmax([1.0]),
+            TypeError,
+            "scores must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: masked_softmax(torch.zeros(2, 3), torch.ones(3, 2, dtype=torch.bool)),
+            ValueError,
+            "mask must broadcast to the scores' shape (..., T, S) = (2, 3), got (3, 2)",
+        ),
+        (
+            lambda: attention_scores(torch.zeros(2, 3), torch.zeros(2, 4)),
+            ValueError,
+            "q and k must have the same width D, got q (2, 3) and k (2, 4); "
+            "project one, or use bilinear_scores or additive_scores",
+        ),
+        (
+            lambda: attention_scores(torch.zeros(2, 3), torch.zeros(2, 3), scale=math.inf),
+            ValueError,
+            "scale must be a finite number, got inf",
+        ),
+    ],
+)
+def test_weights_and_scores_say_what_is_wrong_too(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message
 
 
 def test_masked_softmax_alone():

@@ -152,6 +152,26 @@ def test_sizes_are_printed():
             "embed_dim must be an int, got float (12.0)",
         ),
         (
+            lambda: MultiHeadAttention(12, 3, num_kv_heads=0),
+            ValueError,
+            "num_kv_heads must be at least 1, got 0",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)([[1.0]]),
+            TypeError,
+            "x must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), torch.zeros(B, S, C).double()),
+            TypeError,
+            "x and context must have the same dtype, got torch.float32 and torch.float64; convert one with .to(dtype)",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C).long()),
+            TypeError,
+            "x must be a floating-point tensor, got torch.int64; use .float()",
+        ),
+        (
             lambda: MultiHeadAttention(12, 3, dropout=1.0),
             ValueError,
             "dropout must be at least 0 and below 1, got 1.0",
@@ -207,3 +227,26 @@ def test_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_the_smallest_layer():
+    assert MultiHeadAttention(1, 1)(torch.ones(1, 1, 1)).shape == (1, 1, 1)
+
+
+def test_weights_start_as_xavier_says_and_biases_at_zero():
+    torch.manual_seed(0)
+    layer = MultiHeadAttention(64, 4, num_kv_heads=1)
+    for projection in (layer.q_proj, layer.k_proj, layer.v_proj, layer.out_proj):
+        bound = (6 / sum(projection.weight.shape)) ** 0.5
+        assert 0.9 * bound < projection.weight.abs().max() <= bound
+        assert not projection.bias.any()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [MultiHeadAttention, lambda *a, **o: MultiHeadAttention.from_torch(nn.MultiheadAttention(*a, **o))],
+)
+def test_without_a_bias_there_is_none(make):
+    names = [name for name, _ in make(12, 3, bias=False).named_parameters()]
+    assert len(names) == 4
+    assert all(name.endswith("weight") for name in names)

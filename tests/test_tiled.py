@@ -53,6 +53,28 @@ def test_grouped_heads_and_any_lengths_with_a_causal_mask(kv_heads, sizes):
     assert_close(got, attention(q, k, v, causal=True))
 
 
+@pytest.mark.parametrize("lead", [(), (2,), (2, 3, 2)])
+@pytest.mark.parametrize("sizes", [(2, 2), (5, 7), (7, 5)])
+def test_any_leading_axes_and_two_of_everything(lead, sizes):
+    g = torch.Generator().manual_seed(0)
+    T, S = sizes
+    q, k, v = (
+        torch.randn(*lead, n, 3, generator=g, dtype=torch.float64).to(DEVICE).requires_grad_()
+        for n in (T, S, S)
+    )
+    mask = (torch.rand(T, S, generator=g) > 0.3).to(DEVICE)
+    bias = torch.randn(T, S, generator=g, dtype=torch.float64).to(DEVICE).requires_grad_()
+    got = tiled_attention(q, k, v, mask, causal=True, bias=bias, block_size=1)
+    want = attention(q, k, v, mask, causal=True, bias=bias)
+    assert_close(got, want)
+    for a, b in zip(
+        torch.autograd.grad(got.square().sum(), (q, k, v, bias)),
+        torch.autograd.grad(want.square().sum(), (q, k, v, bias)),
+        strict=True,
+    ):
+        assert_close(a, b)
+
+
 def test_a_function_of_positions_is_a_mask():
     q, k, v = (x.requires_grad_() for x in case())
     near = lambda i, j: (i - j).abs() <= 1  # noqa: E731
@@ -141,3 +163,9 @@ def test_bad_input_gets_this_message(options, error, message):
     with pytest.raises(error) as caught:
         tiled_attention(*case(), **options)
     assert str(caught.value) == message
+
+
+def test_keys_and_values_must_be_as_many():
+    q, k, v = case()
+    with pytest.raises(ValueError, match="k and v must have the same length S"):
+        tiled_attention(q, k, v[:, :, 1:])
