@@ -14,7 +14,8 @@ def gradient_by_distance(reads: Callable[[Tensor], Tensor], x: Tensor) -> Tensor
     """Measure how strongly the last output depends on each input, by how far back the input lies.
 
     Args:
-        reads: A function from a sequence ``(B, T, C)`` to outputs ``(B, T, F)``, or to the last ``(B, F)``.
+        reads: A function from sequences ``(B, T, C)`` to outputs ``(B, T, F)``, or to the last ``(B, F)``,
+            which treats each sequence of a batch by itself.
         x: The sequence ``(B, T, C)``.
 
     Returns:
@@ -28,16 +29,22 @@ def gradient_by_distance(reads: Callable[[Tensor], Tensor], x: Tensor) -> Tensor
     """
     if x.ndim != 3:
         raise ValueError(f"x must be (B, T, C), got {shape(x)}")
-    x = x.detach().requires_grad_()
-    last = reads(x)
-    last = last[:, -1] if last.ndim == 3 else last  # (B, F)
-    if last.ndim != 2 or len(last) != len(x):
-        raise ValueError(f"reads must return (B, T, F) or (B, F) with B = {len(x)}, got {shape(last)}")
-    squares = torch.zeros(x.shape[:2], dtype=x.dtype, device=x.device)  # (B, T)
-    for feature in last.unbind(-1):
-        (gradient,) = torch.autograd.grad(feature.sum(), x, retain_graph=True)
-        squares += gradient.square().sum(-1)
+    with torch.no_grad():
+        features = _last(reads(x), len(x)).shape[1]
+    # a copy of the batch for each feature of the output: one backward pass gives the whole Jacobian
+    copies = x.detach().repeat(features, 1, 1).requires_grad_()  # (F * B, T, C)
+    last = _last(reads(copies), len(copies)).unflatten(0, (features, len(x)))  # (F, B, F)
+    (rows,) = torch.autograd.grad(last.diagonal(dim1=0, dim2=2).sum(), copies)
+    squares = rows.unflatten(0, (features, len(x))).square().sum((0, 3))  # (B, T)
     return squares.sqrt().mean(0).flip(0)  # (T,)
+
+
+def _last(out: Tensor, B: int) -> Tensor:
+    """Return the last of the outputs ``(B, F)``."""
+    last = out[:, -1] if out.ndim == 3 else out
+    if last.ndim != 2 or len(last) != B:
+        raise ValueError(f"reads must return (B, T, F) or (B, F) with B = {B}, got {shape(last)}")
+    return last
 
 
 def decay_rate(norms: Tensor) -> float:

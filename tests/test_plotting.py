@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -74,3 +76,22 @@ def test_helpers_draw_where_they_are_told(draw):
     assert draw(torch.eye(2), list("ab"), list("ab"), ax=ax) is ax
     assert plotting.lines([0], {"x": [1]}, ax=ax) is ax
     assert plotting.curves({"x": [1.0]}, ax=ax) is ax
+
+
+def test_curves_over_given_places_with_a_level_and_names_that_do_not_overlap():
+    runs = {"a": [[1.0, 0.5], [1.0, 0.4]], "b": [[1.0, 0.5], [1.0, 0.5]]}
+    ax = plotting.curves(runs, x=[2, 4], level=(0.5, "chance"), ylabel="share")
+    assert ax.lines[1].get_xdata().tolist() == [2, 4]
+    heights = sorted(t.xy[1] for t in ax.texts)
+    assert sorted(texts(ax)) == ["a", "b", "chance"]
+    assert min(b - a for a, b in pairwise(heights)) > 0.07
+    assert plotting.curves({"a": [[1.0, 0.1]]}, log=True).get_yscale() == "log"
+
+
+def test_scatter_shows_every_run():
+    ax = plotting.scatter({1: [0.5, 0.7], 2: [0.9]}, level=(0.1, "chance"), xlabel="size")
+    points = [list(line.get_ydata()) for line in ax.lines[1:3]]
+    assert points == [[0.5, 0.7], [0.9]]
+    assert list(ax.lines[0].get_ydata()) == [pytest.approx(0.6), 0.9]
+    assert texts(ax) == ["chance"]
+    assert plotting.scatter({1: [1.0]}, ax=ax) is ax

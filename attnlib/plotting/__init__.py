@@ -5,7 +5,7 @@ Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are colu
 
 from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
 from attnlib.plotting.grids import heatmap, mask_grid
-from attnlib.plotting.lines import curves, lines
+from attnlib.plotting.lines import curves, lines, scatter
 from attnlib.plotting.planes import plane
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "lines",
     "mask_grid",
     "plane",
+    "scatter",
 ]

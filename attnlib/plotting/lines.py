@@ -8,20 +8,26 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting._style import COLOURS, INK, array, plt
+from attnlib.plotting._style import BLUE, COLOURS, INK, MUTED, array, plt
 
 
 def curves(
     runs: Mapping[str, Tensor | np.ndarray],
     *,
+    x: Sequence[float] | None = None,
+    level: tuple[float, str] | None = None,
+    log: bool = False,
     xlabel: str = "step",
     ylabel: str = "loss",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw training curves: the median of several seeds, and the spread between them.
+    """Draw what several seeds gave: the median, and the spread between them.
 
     Args:
         runs: For each label, numbers of every seed and step, ``(seeds, steps)``.
+        x: Where the steps lie; 0, 1, 2 and so on if not given. Points are marked if it is.
+        level: A height to draw across, such as chance, and its name.
+        log: Whether the numbers go on a logarithmic axis.
         xlabel: Label of the steps.
         ylabel: Label of the numbers.
         ax: Where to draw.
@@ -31,21 +37,37 @@ def curves(
     """
     if ax is None:
         _, ax = plt.subplots()
+    if log:
+        ax.set_yscale("log")
+    if level is not None:
+        ax.axhline(level[0], color=MUTED, lw=1.2, ls=":")
+    ends = []
     for (label, values), colour in zip(runs.items(), COLOURS, strict=False):
         y = np.atleast_2d(array(values))
-        x = np.arange(y.shape[1])
-        ax.fill_between(x, y.min(0), y.max(0), color=colour, alpha=0.2, linewidth=0)
-        ax.plot(x, np.median(y, 0), color=colour)
+        place = np.arange(y.shape[1]) if x is None else array(x)
+        ax.fill_between(place, y.min(0), y.max(0), color=colour, alpha=0.2, linewidth=0)
+        ax.plot(place, np.median(y, 0), color=colour, marker="" if x is None else "o", markersize=4)
+        ends.append((float(np.median(y, 0)[-1]), label, colour))
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    _name_ends(ax, [*ends, (*level, MUTED)] if level else ends)
+    return ax
+
+
+def _name_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
+    """Write each label to the right of its line, and move labels apart that would overlap."""
+    heights = ax.transAxes.inverted().transform(ax.transData.transform([(0.0, y) for y, *_ in ends]))[:, 1]
+    lowest = -1.0
+    for i in np.argsort(heights, kind="stable"):
+        lowest = max(heights[i], lowest + 0.075)  # the height of a line of text
         ax.annotate(
-            label,
-            (x[-1], np.median(y, 0)[-1]),
+            ends[i][1],
+            (1.0, lowest),
             (6, 0),
+            xycoords="axes fraction",
             textcoords="offset points",
-            color=colour,
+            color=ends[i][2],
             va="center",
         )
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    return ax
 
 
 def lines(
@@ -79,4 +101,37 @@ def lines(
         ax.plot(array(points[0]), array(points[1]), "o", color=INK, markersize=7, zorder=3)
     ax.legend()
     ax.set(xlabel=xlabel, ylabel=ylabel)
+    return ax
+
+
+def scatter(
+    groups: Mapping[float, Sequence[float]],
+    *,
+    level: tuple[float, str] | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw every single number of some groups, and a line through their medians.
+
+    Args:
+        groups: For each place on the horizontal axis, its numbers.
+        level: A height to draw across, such as chance, and its name.
+        xlabel: Label of the places.
+        ylabel: Label of the numbers.
+        ax: Where to draw.
+
+    Returns:
+        The axes.
+    """
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.plot(list(groups), [np.median(array(y)) for y in groups.values()], color=BLUE, lw=1.2, alpha=0.6)
+    for x, y in groups.items():
+        ax.plot([x] * len(y), array(y), "o", color=BLUE, markersize=6)
+    ax.set_xticks(list(groups))
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    if level is not None:
+        ax.axhline(level[0], color=MUTED, lw=1.2, ls=":")
+        _name_ends(ax, [(*level, MUTED)])
     return ax
