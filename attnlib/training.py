@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import torch
@@ -92,11 +93,11 @@ def fit(
         raise ValueError("model must have parameters to train, got none that require a gradient")
     device, was_training = parameters[0].device, model.training
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(parameters, lr=lr)
+    optimizer = torch.optim.Adam(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
     losses = []
     model.train()
     try:
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), _small_products():
             torch.manual_seed(seed)
             for _ in track(range(steps), label):
                 inputs, targets = (x.to(device) for x in batch(generator))
@@ -110,3 +111,14 @@ def fit(
     finally:
         model.train(was_training)
     return torch.stack(losses).tolist() if losses else []
+
+
+@contextmanager
+def _small_products() -> Iterator[None]:
+    """Turn oneDNN off: to prepare a product takes it longer than a small product takes."""
+    was_enabled = torch.backends.mkldnn.enabled
+    torch.backends.mkldnn.enabled = False
+    try:
+        yield
+    finally:
+        torch.backends.mkldnn.enabled = was_enabled

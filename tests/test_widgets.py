@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from attnlib.widgets import SENTENCES, AttentionPlane, Quiz
+from attnlib.widgets import SENTENCES, AttentionPlane, GradientDecay, Quiz
 
 
 def test_the_plane_starts_as_the_chapter_does():
@@ -35,7 +35,21 @@ def test_presets_can_be_given():
     assert AttentionPlane([preset]).words == ["one"]
 
 
-@pytest.mark.parametrize("widget", [AttentionPlane(), Quiz()])
+def test_the_gradient_of_a_straight_recurrence_is_a_power():
+    decay = GradientDecay(weight=0.9, length=44)
+    torch.testing.assert_close(decay.gradients(), 0.9 ** torch.arange(45, dtype=torch.float64))
+    assert repr(decay) == "GradientDecay(weight=0.9, length=44, squash=False)"
+
+
+def test_squashed_it_vanishes_even_with_a_weight_above_one():
+    assert GradientDecay(weight=1.1, length=100).gradients()[-1] > 1e4
+    squashed = GradientDecay(weight=1.1, length=100, squash=True).gradients()
+    state = math.tanh(1.1 * 0.5)
+    assert squashed[1].item() == pytest.approx(1.1 * (1 - state**2))
+    assert squashed[-1] < 1e-6
+
+
+@pytest.mark.parametrize("widget", [AttentionPlane(), GradientDecay(), Quiz()])
 def test_the_front_end_asks_for_nothing_from_elsewhere(widget):
     assert "http" not in widget._esm.replace("http://www.w3.org/2000/svg", "")
     assert "import " not in widget._esm

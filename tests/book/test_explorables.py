@@ -5,6 +5,7 @@ import torch
 
 from attnlib.learn import bank
 from attnlib.widgets import AttentionPlane
+from tests.book import CHAPTERS
 from tests.book.test_site import PHONE
 
 WHERE = [
@@ -151,11 +152,14 @@ def test_what_changes_is_announced(visit):
     assert status.text_content().startswith("new apple = ")
 
 
-@pytest.mark.parametrize("how", ["http", "file"])
-def test_the_quiz_is_scored_by_keyboard_with_a_word_on_every_option(visit, how):
-    page = visit("book/03_queries_keys_values", how)
+QUIZZES = [(path.stem, "http") for path in CHAPTERS] + [("03_queries_keys_values", "file")]
+
+
+@pytest.mark.parametrize(("chapter", "how"), QUIZZES)
+def test_the_quiz_is_scored_by_keyboard_with_a_word_on_every_option(visit, chapter, how):
+    page = visit(f"book/{chapter}", how)
     quiz = page.locator(".pa-quiz")
-    questions = bank.quiz_data("3")["question"]
+    questions = bank.quiz_data(str(int(chapter[:2])))["question"]
     assert quiz.locator("ol > li").count() == len(questions)
     for i, question in enumerate(questions):
         item = quiz.locator("ol > li").nth(i)

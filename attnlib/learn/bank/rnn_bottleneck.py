@@ -332,7 +332,7 @@ EXERCISES = [
         "The radius is what a matrix does to a vector in the long run, per step.",
     ),
     Exercise(
-        "1.6", "A gate", "easy", 5,
+        "1.6", "Keep or replace", "easy", 5,
         (
             "A gate mixes: a share `keep` of the old state, the rest of the candidate.",
             "The two shares sum to one: `keep` and `1 - keep`.",

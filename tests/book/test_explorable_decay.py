@@ -1,0 +1,69 @@
+"""The explorable of chapter 1 on the page: by keyboard and touch, with the numbers of Python's own derivative."""
+
+import pytest
+
+from attnlib.widgets import GradientDecay
+from tests.book.test_site import PHONE
+
+PAGE = "book/01_rnn_bottleneck"
+
+
+def assert_numbers_are_pythons(page):
+    decay = page.locator(".pa-decay")
+    weight, length = (
+        float(x) for x in decay.locator("input[type=range]").evaluate_all("all => all.map(i => i.value)")
+    )
+    widget = GradientDecay(
+        weight=weight, length=int(length), squash=decay.locator("input[role=switch]").is_checked()
+    )
+    gradients = widget.gradients()
+    end, flat = decay.locator(".pa-left-over").evaluate("n => [+n.dataset.value, +n.dataset.flat]")
+    assert end == pytest.approx(gradients[-1].item(), rel=1e-6)
+    assert flat == pytest.approx(1 / (length + 1), rel=1e-6)
+    below = (gradients < 0.01).nonzero().flatten().tolist()
+    assert int(decay.locator(".pa-rule").get_attribute("data-value")) == (below[0] if below else -1)
+    return widget
+
+
+@pytest.mark.parametrize("how", ["http", "file"])
+def test_keyboard_alone_moves_the_sliders_and_the_numbers_follow(visit, how):
+    page = visit(PAGE, how)
+    decay = page.locator(".pa-decay")
+    assert repr(assert_numbers_are_pythons(page)) == "GradientDecay(weight=0.9, length=50, squash=False)"
+    assert "from step 44 on" in decay.locator(".pa-rule").inner_text()
+    weight, length = decay.locator("input[type=range]").all()
+    weight.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    assert assert_numbers_are_pythons(page).weight == pytest.approx(1.1)
+    assert "It grows" in decay.locator(".pa-rule").inner_text()
+    length.focus()
+    page.keyboard.press("End")
+    assert assert_numbers_are_pythons(page).length == 100
+    decay.locator("input[role=switch]").focus()
+    page.keyboard.press("Space")
+    assert assert_numbers_are_pythons(page).squash
+    page.wait_for_timeout(600)
+    assert "is left after 100 steps" in decay.locator("[role=status]").text_content()
+    assert page.trouble == []
+
+
+def test_every_weight_and_some_lengths_give_pythons_numbers(visit):
+    page = visit(PAGE)
+    weight, length = page.locator(".pa-decay input[type=range]").all()
+    for steps in (1, 20, 100):
+        length.fill(str(steps))
+        for value in ("0.05", "0.5", "1", "1.5"):
+            weight.fill(value)
+            assert_numbers_are_pythons(page)
+    assert page.trouble == []
+
+
+def test_it_fits_a_phone_and_answers_a_finger(visit):
+    page = visit(PAGE, **PHONE)
+    decay = page.locator(".pa-decay")
+    decay.scroll_into_view_if_needed()
+    box = decay.locator("input[type=range]").first.bounding_box()
+    page.touchscreen.tap(box["x"] + 2, box["y"] + box["height"] / 2)
+    assert assert_numbers_are_pythons(page).weight < 0.3
+    assert decay.evaluate("n => n.scrollWidth <= n.clientWidth")
