@@ -3,7 +3,7 @@
 const STATE = ["weight", "length", "squash"];
 const START = 0.5;               // the state that the first word leaves
 const WIDTH = 560, HEIGHT = 280; // in drawing units
-const LEFT = 54, RIGHT = 14, TOP = 14, BOTTOM = 40;
+const LEFT = 58, RIGHT = 14, TOP = 14, BOTTOM = 40;
 const LOWEST = -8, HIGHEST = 4;  // powers of ten on the vertical axis
 
 // The derivative of the state after each step with respect to the first, the first itself included.
