@@ -4,7 +4,8 @@ Each front end (``static/*.js``) does its own arithmetic; here is the state it s
 the same numbers by `attnlib`, for comparison and for tests.
 """
 
+from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
 
-__all__ = ["SENTENCES", "AttentionPlane", "Quiz"]
+__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "Quiz"]

@@ -32,9 +32,9 @@ def test_the_table_counts_by_chapter(file, capsys):
     record.save_attempt("3.2", passed=False)
     record.save_quiz("3", 5)
     progress()
-    head, row = capsys.readouterr().out.rstrip().split("\n")[:2]
+    head, *rows = capsys.readouterr().out.rstrip().split("\n")
+    [row] = [row for row in rows if "3. queries keys values" in row]
     assert head.split() == ["chapter", "exercises", "quiz"]
-    assert "3. queries keys values" in row
     assert "1 of 9" in row
     assert "5 of 6" in row
 
