@@ -21,9 +21,9 @@ EQUATIONS = [
     ["brother", "man", "woman"],
     ["doctor", "man", "woman"],
 ]
-MORE = """mango strawberry banana pear fruit bicycle truck nurse physician surgeon programmer teacher engineer
+_MORE = """mango strawberry banana pear fruit bicycle truck nurse physician surgeon programmer teacher engineer
     sister apple microsoft google phone bank river credit loan shore lake yellow pink purple monarch throne
-    cats dogs milan naples venice rome swimming swam guitar piano pizza wine kitchen""".split()
+    cats dogs milan naples venice rome swimming swam guitar piano pizza wine kitchen"""
 
 
 @functools.cache
@@ -31,7 +31,7 @@ def _vocabulary(frequent: int) -> tuple[list[str], str]:
     """Return the words to choose from, in order of frequency, and their vectors as base64 of float16."""
     glove = WordVectors.glove("cpu")
     wanted = {word for pairs in word_pairs().values() for pair in pairs for word in pair}
-    wanted |= {word for words in EQUATIONS for word in words} | {*MORE} | {*glove.words[:frequent]}
+    wanted |= {word for words in EQUATIONS for word in words} | {*_MORE.split()} | {*glove.words[:frequent]}
     words = [word for word in glove.words if word in wanted]
     halves = glove[words].numpy().astype("<f2")
     return words, base64.b64encode(halves.tobytes()).decode()
@@ -88,8 +88,8 @@ class AnalogyMap(anywidget.AnyWidget):
     def positions(self, words: list[str]) -> Tensor:
         """Return where words lie in the plane through a, b and c.
 
-        The origin is b. The first axis leads from b to c; the second lies in the plane at a right angle to it,
-        on the side of a. A word off the plane is projected onto it.
+        The origin is b. The first axis leads from b to c; the second lies in the plane at a right angle to
+        it, on the side of a. A word off the plane is projected onto it.
 
         Args:
             words: Which words.
