@@ -34,7 +34,7 @@ def word_map(
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(5.6, 4.0))
-    look = {word: (MUTED, "o") for word in points}
+    look = dict.fromkeys(points, (MUTED, "o"))
     for i, (name, words) in enumerate((groups or {}).items()):
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
         look |= dict.fromkeys(words, (colour, marker))

@@ -21,8 +21,8 @@ EQUATIONS = [
     ["brother", "man", "woman"],
     ["doctor", "man", "woman"],
 ]
-_MORE = """mango strawberry banana pear fruit bicycle truck nurse physician surgeon programmer teacher engineer
-    sister apple microsoft google phone bank river credit loan shore lake yellow pink purple monarch throne
+_MORE = """mango strawberry banana pear fruit bicycle truck nurse physician surgeon programmer teacher
+    engineer apple microsoft google phone bank river credit loan shore lake yellow pink purple monarch throne
     cats dogs milan naples venice rome swimming swam guitar piano pizza wine kitchen"""
 
 
