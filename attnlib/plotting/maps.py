@@ -85,17 +85,27 @@ def parallelogram(
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
-    _label(ax, {**points, name: target}, colours | {name: ORANGE})
+    sides = [(b, c), (a, target), (b, a), (c, target)]
+    _label(ax, {**points, name: target}, colours | {name: ORANGE}, sides)
     return ax
 
 
-def _label(ax: Axes, points: Mapping[str, Sequence[float]], colours: Mapping[str, str]) -> None:
+def _label(
+    ax: Axes,
+    points: Mapping[str, Sequence[float]],
+    colours: Mapping[str, str],
+    lines: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+) -> None:
     """Write each word beside its point, where it covers least of what is there already."""
     figure = ax.figure
     figure.canvas.draw()  # the places are known only after the layout is
     renderer, pixel = figure.canvas.get_renderer(), figure.dpi / 72
     at = {word: ax.transData.transform(tuple(point)) for word, point in points.items()}
-    taken = [Bbox.from_bounds(x - 4 * pixel, y - 4 * pixel, 8 * pixel, 8 * pixel) for x, y in at.values()]
+    drawn = [(*point, 4 * pixel) for point in at.values()]
+    for start, end in lines:  # a line is a row of small dots
+        along = np.linspace(start, end, 60)[1:-1]
+        drawn += [(*point, pixel) for point in ax.transData.transform(along)]
+    taken = [Bbox.from_bounds(x - r, y - r, 2 * r, 2 * r) for x, y, r in drawn]
     frame = ax.get_window_extent(renderer)
     for word, (x, y) in points.items():
         best = None

@@ -1,11 +1,11 @@
 // AnalogyMap: choose a - b + c; see the nearest words, and the plane through a, b and c.
-const WIDTH = 420;     // of the map, in drawing units
+const WIDTH = 460;     // of the map, in drawing units
 const HEIGHT = 340;
 const MARGIN = 46;
 const SHOWN = 8;       // words in the table
 const MAPPED = 5;      // words on the map
-const LETTER = 8.2;    // about how wide a letter is, in drawing units
-const LINE = 17;       // how high a label is
+const LETTER = 8;      // about how wide a letter is, where it cannot be measured
+const LINE = 20;       // how high a label is
 
 function halves(text) {   // base64 of little-endian float16, as doubles
   const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
@@ -37,20 +37,28 @@ function edits(a, b) {
   return row[b.length];
 }
 
-// Put each label on the side of its point where it covers least; earlier ones keep their place.
-function placeLabels(items) {
-  const taken = items.map(({ x, y }) => [x - 6, y - 6, x + 6, y + 6]);
-  const overlap = (p, q) => Math.max(0, Math.min(p[2], q[2]) - Math.max(p[0], q[0])) * Math.max(0, Math.min(p[3], q[3]) - Math.max(p[1], q[1]));
-  return items.map(({ x, y, text }) => {
-    const w = text.length * LETTER;
-    const tries = [[9, -8], [-9 - w, -8], [9, 8 + LINE], [-9 - w, 8 + LINE], [-w / 2, -11], [-w / 2, 11 + LINE],
-      [12, 5], [-12 - w, 5], [14, -22], [-14 - w, -22], [14, 20 + LINE], [-14 - w, 20 + LINE], [-w / 2, -30], [-w / 2, 30 + LINE]]
-      .map(([dx, dy]) => [x + dx, y + dy - LINE, x + dx + w, y + dy]);
-    const cost = (box) => taken.reduce((sum, other) => sum + overlap(box, other), 0)
-      + 1000 * (Math.max(0, -box[0]) + Math.max(0, box[2] - WIDTH) + Math.max(0, -box[1]) + Math.max(0, box[3] - HEIGHT));
-    const best = tries.reduce((a, b) => (cost(b) < cost(a) - 1e-9 ? b : a));
-    taken.push(best);
-    return [best[0], best[3] - 4];
+const area = (p, q) => Math.max(0, Math.min(p[2], q[2]) - Math.max(p[0], q[0])) * Math.max(0, Math.min(p[3], q[3]) - Math.max(p[1], q[1]));
+
+// Put each label beside its point where it covers least of the points, the lines and the labels before it.
+function placeLabels(items, lines) {
+  const around = (x, y, r) => [x - r, y - r, x + r, y + r];
+  const taken = items.map(({ x, y }) => around(x, y, 7));
+  for (const [from, to] of lines) {
+    for (let i = 1; i < 40; i++) taken.push(around(from[0] + (to[0] - from[0]) * i / 40, from[1] + (to[1] - from[1]) * i / 40, 2));
+  }
+  return items.map(({ x, y, w }) => {
+    const tries = [0, 10, 22, 36].flatMap((far) => [
+      ["start", 10 + far, 0], ["end", -10 - far, 0], ["middle", 0, -LINE / 2 - 9 - far], ["middle", 0, LINE / 2 + 9 + far],
+      ["start", 7, -LINE / 2 - 6 - far], ["end", -7, -LINE / 2 - 6 - far], ["start", 7, LINE / 2 + 6 + far], ["end", -7, LINE / 2 + 6 + far],
+    ]).map(([anchor, dx, dy]) => {
+      const left = x + dx - { start: 0, middle: w / 2, end: w }[anchor];
+      return { anchor, x: x + dx, y: y + dy, box: [left, y + dy - LINE / 2, left + w, y + dy + LINE / 2] };
+    });
+    const cost = ({ box }) => taken.reduce((sum, other) => sum + area(box, other), 0)
+      + 1000 * (Math.max(0, 2 - box[0]) + Math.max(0, box[2] + 2 - WIDTH) + Math.max(0, -box[1]) + Math.max(0, box[3] - HEIGHT));
+    const best = tries.reduce((a, b) => (cost(b) < cost(a) - 1 ? b : a));
+    taken.push(best.box);
+    return best;
   });
 }
 
@@ -117,7 +125,10 @@ function render({ model, el }) {
     complain();
   }
 
+  let told = "{}";
   function complain() {
+    if (told === JSON.stringify(unknown)) return;   // a button must survive the blur that pressing it causes
+    told = JSON.stringify(unknown);
     for (const [name, input] of Object.entries(inputs)) {
       const bad = name in unknown;
       input[bad ? "setAttribute" : "removeAttribute"]("aria-invalid", "true");
@@ -126,7 +137,7 @@ function render({ model, el }) {
     trouble.replaceChildren(...Object.entries(unknown).flatMap(([name, word]) => {
       if (!word) return ["Type a word. "];
       const close = words.map((w) => [edits(word, w), w]).filter(([n]) => n <= Math.max(2, word.length / 2))
-        .sort((x, y) => x[0] - y[0]).slice(0, 3).map(([, w]) => w);
+        .sort((x, y) => x[0] - y[0] || (y[1][0] === word[0]) - (x[1][0] === word[0])).slice(0, 3).map(([, w]) => w);
       const said = `There is no vector here for \u201c${word}\u201d. `;
       return [close.length ? `${said}Closest spellings: ` : said, ...close.map((w) => {
         const button = make("button", { type: "button" }, w);
@@ -194,8 +205,12 @@ function render({ model, el }) {
       }
     }
     const order = items.toSorted((p, q) => p.kind.endsWith("near-name") - q.kind.endsWith("near-name"));
-    placeLabels(order).forEach(([x, y], i) => shapes.push(make("svg:text", { x, y, class: `pa-name ${order[i].kind}` }, order[i].text)));
-    svg.replaceChildren(...shapes);
+    const labels = order.map(({ text, kind }) => make("svg:text", { class: `pa-name ${kind}` }, text));
+    svg.replaceChildren(...shapes, ...labels);
+    labels.forEach((label, i) => (order[i].w = label.getComputedTextLength() || order[i].text.length * LETTER));
+    placeLabels(order, [[pb, pa], [pc, pt], [pb, pc], [pa, pt]]).forEach(({ x, y, anchor }, i) => {
+      for (const [name, value] of [["x", x], ["y", y + 5], ["text-anchor", anchor]]) labels[i].setAttribute(name, String(value));
+    });
     const answers = nearest.slice(0, 3).map(([word, cosine]) => `${word} ${show(cosine)}`).join(", ");
     svg.setAttribute("aria-label", `Map: ${names.join(", ")} and ${title} are the corners of a parallelogram. Nearest words: ${answers}.`);
     clearTimeout(speech);
