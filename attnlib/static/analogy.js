@@ -46,6 +46,7 @@ function placeLabels(items, lines) {
   for (const [from, to] of lines) {
     for (let i = 1; i < 40; i++) taken.push(around(from[0] + (to[0] - from[0]) * i / 40, from[1] + (to[1] - from[1]) * i / 40, 2));
   }
+  const labels = [];
   return items.map(({ x, y, w }) => {
     const tries = [0, 10, 22, 36].flatMap((far) => [
       ["start", 10 + far, 0], ["end", -10 - far, 0], ["middle", 0, -LINE / 2 - 9 - far], ["middle", 0, LINE / 2 + 9 + far],
@@ -54,10 +55,10 @@ function placeLabels(items, lines) {
       const left = x + dx - { start: 0, middle: w / 2, end: w }[anchor];
       return { anchor, x: x + dx, y: y + dy, box: [left, y + dy - LINE / 2, left + w, y + dy + LINE / 2] };
     });
-    const cost = ({ box }) => taken.reduce((sum, other) => sum + area(box, other), 0)
+    const cost = ({ box }) => taken.reduce((sum, other) => sum + area(box, other), 0) + labels.reduce((sum, other) => sum + 9 * area(box, other), 0)
       + 1000 * (Math.max(0, 2 - box[0]) + Math.max(0, box[2] + 2 - WIDTH) + Math.max(0, -box[1]) + Math.max(0, box[3] - HEIGHT));
     const best = tries.reduce((a, b) => (cost(b) < cost(a) - 1 ? b : a));
-    taken.push(best.box);
+    labels.push(best.box);
     return best;
   });
 }
