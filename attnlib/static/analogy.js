@@ -223,7 +223,10 @@ function render({ model, el }) {
   const stop = redrawOn(model, ["a", "b", "c", "exclude"], draw);
   Object.keys(inputs).forEach(fill);
   draw();
+  let here = true;
+  document.fonts?.ready.then(() => here && draw());   // labels are measured: once more in the page's own font
   return () => {
+    here = false;
     clearTimeout(speech);
     for (const [event, handler] of follow) model.off(event, handler);
     stop();
