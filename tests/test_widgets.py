@@ -3,7 +3,9 @@ import math
 import pytest
 import torch
 
-from attnlib.widgets import SENTENCES, AttentionPlane, GradientDecay, Quiz
+from attnlib.tasks import word_pairs
+from attnlib.widgets import EQUATIONS, SENTENCES, AnalogyMap, AttentionPlane, GradientDecay, Quiz
+from attnlib.wordvectors import UnknownWordError, WordVectors
 
 
 def test_the_plane_starts_as_the_chapter_does():
@@ -49,8 +51,50 @@ def test_squashed_it_vanishes_even_with_a_weight_above_one():
     assert squashed[-1] < 1e-6
 
 
-@pytest.mark.parametrize("widget", [AttentionPlane(), GradientDecay(), Quiz()])
+@pytest.mark.parametrize("widget", [AttentionPlane(), AnalogyMap(), GradientDecay(), Quiz()])
 def test_the_front_end_asks_for_nothing_from_elsewhere(widget):
     assert "http" not in widget._esm.replace("http://www.w3.org/2000/svg", "")
     assert "import " not in widget._esm
     assert "http" not in widget._css
+
+
+def test_the_analogy_starts_as_the_chapter_does():
+    widget = AnalogyMap()
+    assert repr(widget) == "AnalogyMap('king - man + woman', inputs left out)"
+    assert widget.nearest(1)[0][0] == "queen"
+    widget.exclude = False
+    assert [word for word, _ in widget.nearest(2)] == ["king", "queen"]
+    assert repr(widget) == "AnalogyMap('king - man + woman', inputs not left out)"
+
+
+def test_the_analogy_ships_gloves_own_numbers_in_less_than_a_megabyte():
+    widget, glove = AnalogyMap(), WordVectors.glove("cpu")
+    table = widget.table()
+    assert 2000 <= len(table) <= 2500
+    assert len(widget.vectors) < 700_000
+    assert torch.equal(table.vectors, glove[widget.words].double())
+    assert all(word in table for words in EQUATIONS for word in words)
+    assert all(word in table for pairs in word_pairs().values() for pair in pairs for word in pair)
+
+
+def test_the_map_has_b_at_the_origin_and_a_right_angle_of_axes():
+    widget = AnalogyMap()
+    table = widget.table()
+    king, man, woman, queen = widget.positions(["king", "man", "woman", "queen"])
+    torch.testing.assert_close(man, torch.zeros(2, dtype=torch.float64))
+    assert woman[0] == pytest.approx((table["woman"] - table["man"]).norm().item())
+    assert woman[1] == pytest.approx(0, abs=1e-12)
+    assert king[1] > 0
+    assert (king - man).norm() == pytest.approx((table["king"] - table["man"]).norm().item())
+    assert queen.norm() < (table["queen"] - table["man"]).norm()  # it lies off the plane
+
+
+def test_words_that_leave_no_plane_still_have_a_place():
+    assert AnalogyMap(a="man", b="man", c="man").positions(["king"]).tolist() == [[0, 0]]
+    line = AnalogyMap(a="king", b="man", c="king").positions(["king"])[0]
+    assert line[1] == pytest.approx(0, abs=1e-9)
+
+
+def test_an_unknown_word_is_named_with_close_spellings():
+    with pytest.raises(UnknownWordError, match=r"closest spellings: .*king"):
+        AnalogyMap(a="kingg").nearest()

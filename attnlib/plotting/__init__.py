@@ -4,8 +4,10 @@ Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are colu
 """
 
 from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
+from attnlib.plotting.bars import grouped_bars
 from attnlib.plotting.grids import heatmap, mask_grid
 from attnlib.plotting.lines import curves, lines, scatter
+from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.planes import plane
 
 __all__ = [
@@ -20,9 +22,12 @@ __all__ = [
     "PURPLE",
     "WEIGHTS",
     "curves",
+    "grouped_bars",
     "heatmap",
     "lines",
     "mask_grid",
+    "parallelogram",
     "plane",
     "scatter",
+    "word_map",
 ]

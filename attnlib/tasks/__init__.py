@@ -1,5 +1,6 @@
 """Small tasks that the chapters train on, made on the spot: nothing is downloaded."""
 
+from attnlib.tasks.analogies import analogy_questions, word_pairs
 from attnlib.tasks.lookup import MISSING, recall, relation_masks, relations, spell, two_lookups
 from attnlib.tasks.manual import python_manual, words_of
 from attnlib.tasks.translation import NumberWords, number_words
@@ -7,6 +8,7 @@ from attnlib.tasks.translation import NumberWords, number_words
 __all__ = [
     "MISSING",
     "NumberWords",
+    "analogy_questions",
     "number_words",
     "python_manual",
     "recall",
@@ -14,5 +16,6 @@ __all__ = [
     "relations",
     "spell",
     "two_lookups",
+    "word_pairs",
     "words_of",
 ]

@@ -4,8 +4,9 @@ Each front end (``static/*.js``) does its own arithmetic; here is the state it s
 the same numbers by `attnlib`, for comparison and for tests.
 """
 
+from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
 from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
 
-__all__ = ["SENTENCES", "AttentionPlane", "GradientDecay", "Quiz"]
+__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "GradientDecay", "Quiz"]

@@ -54,7 +54,8 @@ def test_it_never_raises(capsys):
     out = capsys.readouterr().out
     assert "it stopped with ZeroDivisionError: boom." in out
     assert "it stopped with UnspeakableError." in out
-    assert "There is no exercise 9.9. There are 1.1, 1.2" in out
+    assert "There is no exercise 9.9. There are " in out
+    assert "3.1, 3.2" in out
 
 
 def test_solutions_can_check_without_keeping(capsys):

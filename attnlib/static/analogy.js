@@ -1,0 +1,236 @@
+// AnalogyMap: choose a - b + c; see the nearest words, and the plane through a, b and c.
+const WIDTH = 460;     // of the map, in drawing units
+const HEIGHT = 340;
+const MARGIN = 46;
+const SHOWN = 8;       // words in the table
+const MAPPED = 5;      // words on the map
+const LETTER = 8;      // about how wide a letter is, where it cannot be measured
+const LINE = 20;       // how high a label is
+
+function halves(text) {   // base64 of little-endian float16, as doubles
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
+    const bits = view.getUint16(2 * i, true);
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 0x1f;
+    const fraction = bits & 0x3ff;
+    if (exponent === 0) return sign * fraction * 2 ** -24;
+    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  });
+}
+
+const minus = (x, y) => x.map((v, i) => v - y[i]);
+const size = (x) => Math.sqrt(dot(x, x));
+const unit = (x) => { const n = size(x); return x.map((v) => (n > 1e-9 ? v / n : 0)); };
+
+// How many letters to change, add or drop to make one word of the other.
+function edits(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length];
+}
+
+const area = (p, q) => Math.max(0, Math.min(p[2], q[2]) - Math.max(p[0], q[0])) * Math.max(0, Math.min(p[3], q[3]) - Math.max(p[1], q[1]));
+
+// Put each label beside its point where it covers least of the points, the lines and the labels before it.
+function placeLabels(items, lines) {
+  const around = (x, y, r) => [x - r, y - r, x + r, y + r];
+  const taken = items.map(({ x, y }) => around(x, y, 7));
+  for (const [from, to] of lines) {
+    for (let i = 1; i < 40; i++) taken.push(around(from[0] + (to[0] - from[0]) * i / 40, from[1] + (to[1] - from[1]) * i / 40, 2));
+  }
+  const labels = [];
+  return items.map(({ x, y, w }) => {
+    const tries = [0, 10, 22, 36].flatMap((far) => [
+      ["start", 10 + far, 0], ["end", -10 - far, 0], ["middle", 0, -LINE / 2 - 9 - far], ["middle", 0, LINE / 2 + 9 + far],
+      ["start", 7, -LINE / 2 - 6 - far], ["end", -7, -LINE / 2 - 6 - far], ["start", 7, LINE / 2 + 6 + far], ["end", -7, LINE / 2 + 6 + far],
+    ]).map(([anchor, dx, dy]) => {
+      const left = x + dx - { start: 0, middle: w / 2, end: w }[anchor];
+      return { anchor, x: x + dx, y: y + dy, box: [left, y + dy - LINE / 2, left + w, y + dy + LINE / 2] };
+    });
+    const cost = ({ box }) => taken.reduce((sum, other) => sum + area(box, other), 0) + labels.reduce((sum, other) => sum + 9 * area(box, other), 0)
+      + 1000 * (Math.max(0, 2 - box[0]) + Math.max(0, box[2] + 2 - WIDTH) + Math.max(0, -box[1]) + Math.max(0, box[3] - HEIGHT));
+    const best = tries.reduce((a, b) => (cost(b) < cost(a) - 1 ? b : a));
+    labels.push(best.box);
+    return best;
+  });
+}
+
+function render({ model, el }) {
+  const words = model.get("words");
+  const flat = halves(model.get("vectors"));
+  const wide = flat.length / words.length;
+  const place = new Map(words.map((word, i) => [word, i]));
+  const vector = (word) => Array.from(flat.subarray(place.get(word) * wide, (place.get(word) + 1) * wide));
+  const lengths = words.map((word) => size(vector(word)));
+  const update = (change) => {
+    for (const [name, value] of Object.entries(change)) model.set(name, value);
+    model.save_changes();
+  };
+
+  const root = make("div", { class: "pa-widget pa-analogy", role: "group", "aria-label": "Arithmetic with words" });
+  const list = make("datalist", { id: freshId("words") }, ...words.map((word) => make("option", { value: word })));
+  const trouble = make("p", { class: "pa-trouble", id: freshId("trouble"), role: "alert" });
+  const inputs = {};
+  const sum = make("div", { class: "pa-equation" });
+  for (const [name, sign, label] of [["a", "", "start from"], ["b", "\u2212", "take away"], ["c", "+", "add"]]) {
+    const input = ownKeys(make("input", { type: "text", list: list.id, autocomplete: "off", autocapitalize: "none",
+      spellcheck: "false", "data-name": name }));
+    input.addEventListener("change", () => choose(name, input.value));
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      choose(name, input.value);
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    inputs[name] = input;
+    sum.append(make("label", {}, make("span", { class: "pa-label" }, sign ? `${label} (${sign})` : label), input));
+  }
+  const [excludeLabel, excludeBox] = toggle("leave the inputs out", (exclude) => update({ exclude }));
+  const presets = make("div", { class: "pa-presets" });
+  const svg = make("svg:svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "pa-canvas", role: "img" });
+  const table = make("table", {}, make("caption", {}), make("thead", {}, make("tr", {},
+    ...["word", "cosine"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}));
+  const spoken = make("p", { class: "pa-hidden", role: "status" });
+  const help = make("p", { class: "pa-help" }, `The map is the plane through the three inputs; other words are projected onto it. `
+    + `${words.length.toLocaleString("en")} words to choose from.`);
+  root.append(presets, sum, list, trouble, make("div", { class: "pa-bar" }, excludeLabel),
+    make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table)), help, spoken);
+  el.append(root);
+  const all = model.get("presets");
+  presets.append(choice("Try", all.map(([a, b, c]) => `${a} \u2212 ${b} + ${c}`), -1, (i) => {
+    const [a, b, c] = all[i];
+    update({ a, b, c });
+    for (const name of Object.keys(inputs)) { delete unknown[name]; fill(name); }
+    complain();
+  }));
+
+  const fill = (name) => { inputs[name].value = model.get(name); };
+  const unknown = {};   // what stands in a field and has no vector
+
+  // An unknown word stays in its field; the answers stay those of the last words that were known.
+  function choose(name, typed) {
+    const word = typed.trim().toLowerCase();
+    if (place.has(word)) {
+      delete unknown[name];
+      update({ [name]: word });
+      fill(name);
+    } else unknown[name] = word;
+    complain();
+  }
+
+  let told = "{}";
+  function complain() {
+    if (told === JSON.stringify(unknown)) return;   // a button must survive the blur that pressing it causes
+    told = JSON.stringify(unknown);
+    for (const [name, input] of Object.entries(inputs)) {
+      const bad = name in unknown;
+      input[bad ? "setAttribute" : "removeAttribute"]("aria-invalid", "true");
+      input[bad ? "setAttribute" : "removeAttribute"]("aria-describedby", trouble.id);
+    }
+    trouble.replaceChildren(...Object.entries(unknown).flatMap(([name, word]) => {
+      if (!word) return ["Type a word. "];
+      const close = words.map((w) => [edits(word, w), w]).filter(([n]) => n <= Math.max(2, word.length / 2))
+        .sort((x, y) => x[0] - y[0] || (y[1][0] === word[0]) - (x[1][0] === word[0])).slice(0, 3).map(([, w]) => w);
+      const said = `There is no vector here for \u201c${word}\u201d. `;
+      return [close.length ? `${said}Closest spellings: ` : said, ...close.map((w) => {
+        const button = make("button", { type: "button" }, w);
+        button.addEventListener("click", () => { choose(name, w); inputs[name].focus(); });
+        return button;
+      })];
+    }));
+  }
+
+  function compute() {
+    const [a, b, c] = ["a", "b", "c"].map((name) => vector(model.get(name)));
+    const target = a.map((x, i) => x - b[i] + c[i]);
+    const length = size(target);
+    const out = new Set(model.get("exclude") ? ["a", "b", "c"].map((name) => model.get(name)) : []);
+    const cosines = words.map((word, i) => {
+      let product = 0;
+      for (let j = 0; j < wide; j++) product += flat[i * wide + j] * target[j];
+      return [word, product / Math.max(lengths[i] * length, 1e-300)];
+    });
+    const nearest = cosines.filter(([word]) => !out.has(word)).sort((x, y) => y[1] - x[1]).slice(0, SHOWN);
+    const first = unit(minus(c, b));
+    const up = minus(a, b);
+    const along = dot(up, first);
+    const second = unit(up.map((x, i) => x - along * first[i]));
+    const at = (x) => { const gap = minus(x, b); return [dot(gap, first), dot(gap, second)]; };
+    return { nearest, target: at(target), at };
+  }
+
+  let speech;
+  function draw() {
+    const names = ["a", "b", "c"].map((name) => model.get(name));
+    const title = `${names[0]} \u2212 ${names[1]} + ${names[2]}`;
+    const { nearest, target, at } = compute();
+    excludeBox.checked = model.get("exclude");
+    presets.querySelectorAll("input").forEach((input, i) => (input.checked = all[i].join() === names.join()));
+
+    table.querySelector("caption").textContent = `Nearest to ${title}`;
+    table.querySelector("tbody").replaceChildren(...nearest.map(([word, cosine]) => {
+      const cell = make("td", { "data-kind": "cosine", "data-value": String(cosine) }, show(cosine));
+      cell.style.background = `linear-gradient(to right, rgba(var(--pa-tint), 0.32) ${100 * Math.max(0, cosine)}%, transparent 0)`;
+      const kind = names.includes(word) ? { class: "pa-input-word" } : {};
+      return make("tr", kind, make("th", { scope: "row" }, word), cell);
+    }));
+
+    const mapped = [...new Set([...names, ...nearest.slice(0, MAPPED).map(([word]) => word)])];
+    const points = [...mapped.map((word) => ({ word, at: at(vector(word)) })), { word: null, at: target }];
+    const [xs, ys] = [0, 1].map((axis) => points.map((p) => p.at[axis]));
+    const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+    const scale = Math.min((WIDTH - 2 * MARGIN) / Math.max(right - left, 1e-6), (HEIGHT - 2 * MARGIN) / Math.max(high - low, 1e-6), 80);
+    const on = ([x, y]) => [WIDTH / 2 + (x - (left + right) / 2) * scale, HEIGHT / 2 - (y - (low + high) / 2) * scale];
+    const [pa, pb, pc, pt] = [...names.map((word) => on(at(vector(word)))), on(target)];
+    const path = (from, to, kind) => make("svg:line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], class: kind });
+    const shapes = [path(pb, pa, "pa-side"), path(pc, pt, "pa-side"), path(pb, pc, "pa-base"), path(pa, pt, "pa-base")];
+    const items = [];
+    for (const { word, at: where } of points) {
+      const [x, y] = on(where);
+      if (word === null) {
+        shapes.push(make("svg:path", { d: `M${x} ${y - 8}l8 8l-8 8l-8 -8z`, class: "pa-target", "data-x": String(where[0]), "data-y": String(where[1]) }));
+        items.push({ x, y, text: title, kind: "pa-target-name" });
+      } else {
+        const kind = names.includes(word) ? "pa-given" : word === nearest[0][0] ? "pa-best" : "pa-near";
+        shapes.push(make("svg:circle", { cx: x, cy: y, r: kind === "pa-near" ? 4 : 6, class: `pa-dot ${kind}`, "data-word": word,
+          "data-x": String(where[0]), "data-y": String(where[1]) }));
+        items.push({ x, y, text: word, kind: `${kind}-name` });
+      }
+    }
+    const order = items.toSorted((p, q) => p.kind.endsWith("near-name") - q.kind.endsWith("near-name"));
+    const labels = order.map(({ text, kind }) => make("svg:text", { class: `pa-name ${kind}` }, text));
+    svg.replaceChildren(...shapes, ...labels);
+    labels.forEach((label, i) => (order[i].w = label.getComputedTextLength() || order[i].text.length * LETTER));
+    placeLabels(order, [[pb, pa], [pc, pt], [pb, pc], [pa, pt]]).forEach(({ x, y, anchor }, i) => {
+      for (const [name, value] of [["x", x], ["y", y + 5], ["text-anchor", anchor]]) labels[i].setAttribute(name, String(value));
+    });
+    const answers = nearest.slice(0, 3).map(([word, cosine]) => `${word} ${show(cosine)}`).join(", ");
+    svg.setAttribute("aria-label", `Map: ${names.join(", ")} and ${title} are the corners of a parallelogram. Nearest words: ${answers}.`);
+    clearTimeout(speech);
+    speech = setTimeout(() => (spoken.textContent = `Nearest to ${title}: ${answers}`), 400);
+  }
+
+  const follow = ["a", "b", "c"].map((name) => [`change:${name}`, () => { delete unknown[name]; fill(name); complain(); }]);
+  for (const [event, handler] of follow) model.on(event, handler);
+  const stop = redrawOn(model, ["a", "b", "c", "exclude"], draw);
+  Object.keys(inputs).forEach(fill);
+  draw();
+  let here = true;
+  document.fonts?.ready.then(() => here && draw());   // labels are measured: once more in the page's own font
+  return () => {
+    here = false;
+    clearTimeout(speech);
+    for (const [event, handler] of follow) model.off(event, handler);
+    stop();
+  };
+}
+
+export default { render };

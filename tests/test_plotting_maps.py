@@ -1,0 +1,82 @@
+import itertools
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.colors import to_hex
+
+from attnlib import plotting
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def labels(ax):
+    return [t for t in ax.texts if t.get_text()]
+
+
+def assert_readable(ax):
+    """No label covers another, and none sticks out of the frame."""
+    renderer = ax.figure.canvas.get_renderer()
+    boxes = [t.get_window_extent(renderer) for t in labels(ax)]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    frame = ax.get_window_extent(renderer)
+    assert all(frame.x0 - 1 < b.x0 and b.x1 < frame.x1 + 1 for b in boxes)
+
+
+def test_crowded_words_keep_their_labels_apart():
+    rng = np.random.default_rng(0)
+    points = {f"word{i}": rng.normal(size=2) for i in range(25)}
+    ax = plotting.word_map(points)
+    assert {t.get_text() for t in labels(ax)} == set(points)
+    assert_readable(ax)
+
+
+def test_groups_get_a_colour_a_marker_and_a_name():
+    points = {"mango": (0, 0), "pear": (0, 1), "car": (3, 0), "other": (2, 2)}
+    ax = plotting.word_map(points, {"fruit": ["mango", "pear"], "vehicle": ["car"]})
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["fruit", "vehicle"]
+    colours = {t.get_text(): to_hex(t.get_color()) for t in labels(ax)}
+    assert colours["mango"] == colours["pear"] == plotting.BLUE
+    assert colours["car"] == plotting.ORANGE
+    assert colours["other"] == plotting.MUTED
+
+
+def test_the_fourth_corner_is_a_minus_b_plus_c():
+    points = {"king": (0.0, 4.0), "man": (1.0, 0.0), "woman": (3.0, 0.5), "queen": (1.5, 4.0)}
+    ax = plotting.parallelogram(points, ("king", "man", "woman"))
+    [target] = [line for line in ax.lines if line.get_marker() == "D"]
+    assert target.get_xydata().tolist() == [[2.0, 4.5]]
+    assert {t.get_text() for t in labels(ax)} == {*points, "king − man + woman"}
+    assert_readable(ax)
+
+
+def test_bars_stand_in_order_with_their_numbers():
+    ax = plotting.grouped_bars(
+        ["x", "y"], {"with": torch.tensor([10.0, 20.4]), "without": [5, 6]}, xlabel="%"
+    )
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["x", "y"]
+    assert [t.get_text() for t in ax.texts] == ["10", "20", "5", "6"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["with", "without"]
+    assert ax.yaxis_inverted()
+    assert plotting.grouped_bars(["x"], {"alone": [0.5]}, digits=1).get_legend() is None
+
+
+def test_bars_need_a_number_for_each_label():
+    with pytest.raises(ValueError, match=r"with must have one number for each of 2 labels, got \(3,\)"):
+        plotting.grouped_bars(["x", "y"], {"with": [1, 2, 3]})
+
+
+def test_maps_draw_where_they_are_told():
+    _, ax = plt.subplots()
+    points = {"a": (0, 1), "b": (0, 0), "c": (1, 0)}
+    assert plotting.word_map(points, ax=ax) is ax
+    assert plotting.parallelogram(points, ("a", "b", "c"), ax=ax) is ax
+    assert plotting.grouped_bars(["x"], {"n": [1]}, ax=ax) is ax
