@@ -1,6 +1,6 @@
 """Small tasks that the chapters train on, made on the spot: nothing is downloaded."""
 
-from attnlib.tasks.analogies import analogy_questions, word_pairs
+from attnlib.tasks.analogies import analogy_questions, companions, word_pairs
 from attnlib.tasks.lookup import MISSING, recall, relation_masks, relations, spell, two_lookups
 from attnlib.tasks.manual import python_manual, words_of
 from attnlib.tasks.translation import NumberWords, number_words
@@ -9,6 +9,7 @@ __all__ = [
     "MISSING",
     "NumberWords",
     "analogy_questions",
+    "companions",
     "number_words",
     "python_manual",
     "recall",
