@@ -51,6 +51,7 @@ def execute(path: Path, timeout: int = 300) -> str:
         timeout=timeout,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # what is printed in one cell is one output, however it arrives
         resources={"metadata": {"path": str(path.parent)}},
     ).execute()
     nb.metadata["language_info"] = {"name": "python"}

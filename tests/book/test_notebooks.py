@@ -69,6 +69,13 @@ def test_no_warnings_paths_versions_or_errors_are_stored(path):
 
 
 @every
+def test_what_a_cell_prints_is_one_output(path):
+    # nbval joins what was printed before it compares, and would count fewer outputs than are stored
+    for cell in code(read(path)):
+        assert sum(output.output_type == "stream" for output in cell.outputs) <= 1, cell.source
+
+
+@every
 def test_no_cell_ends_in_a_semicolon(path):
     # nbval runs cells without history, so IPython does not see it and prints the value all the same
     for cell in code(read(path)):
