@@ -366,6 +366,6 @@ EXERCISES = [
             "Each set has a matrix from the input (C by F), one from the state (F by F), and in PyTorch two biases.",
         ),
         lstm_size,
-        "At equal parameters an LSTM has about half the state of a plain network: that is what the gates cost.",
+        "At equal parameters an LSTM is about half as wide as a plain network: that is what the gates cost.",
     ),
 ]  # fmt: skip

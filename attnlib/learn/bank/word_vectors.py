@@ -351,7 +351,7 @@ EXERCISES = [
             "With woman = (5, 0) the step is (4, 0), exactly from king to queen. A shorter one does too; how short?",
         ),
         long_step,
-        "In real vectors the step from man to woman is too short, and king stays nearest unless it is left out.",
+        "In real vectors the step from man to woman points only partly towards queen, and king stays nearest unless it is left out.",
     ),
     Exercise(
         "2.7", "Counting neighbours", "medium", 10,
