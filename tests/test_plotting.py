@@ -94,4 +94,5 @@ def test_scatter_shows_every_run():
     assert points == [[0.5, 0.7], [0.9]]
     assert list(ax.lines[0].get_ydata()) == [pytest.approx(0.6), 0.9]
     assert texts(ax) == ["chance"]
+    assert 0 < ax.texts[0].xy[1] < 0.2
     assert plotting.scatter({1: [1.0]}, ax=ax) is ax

@@ -55,6 +55,7 @@ def curves(
 
 def _name_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
     """Write each label to the right of its line, and move labels apart that would overlap."""
+    ax.autoscale_view()  # until then the axes do not know how far the lines reach
     heights = ax.transAxes.inverted().transform(ax.transData.transform([(0.0, y) for y, *_ in ends]))[:, 1]
     lowest = -1.0
     for i in np.argsort(heights, kind="stable"):
