@@ -131,6 +131,7 @@ def test_split_and_merge_names_its_stages_and_their_shapes():
     shapes = ["(5, 6)", "(5, 6)", "(2, 5, 3)", "(2, 5, 5)", "(2, 5, 3)", "(5, 6)", "(5, 6)"]
     assert texts(ax)[1::2] == shapes
     boxes = [(p.get_width(), p.get_height()) for p in ax.patches]
-    assert len(boxes) == 7 * 2
-    assert boxes[4:6] == [(3, 5)] * 2
+    assert boxes[0] == boxes[-1] == (6, 5)  # in one piece
+    assert len(boxes) == 1 + 5 * 2 + 1
+    assert boxes[3:5] == [(3, 5)] * 2
     assert plotting.split_and_merge(2, 2, 2, ax=ax) is ax

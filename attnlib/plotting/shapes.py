@@ -30,10 +30,11 @@ def split_and_merge(T: int, H: int, D: int, *, ax: Axes | None = None) -> Axes:
 
     def stage(width: int, name: str, shape: str, lanes: int = 1, *, coloured: bool = True) -> None:
         nonlocal place
-        for h in range(H):
-            at = place if lanes == H else place + h * width / H
+        parts = H if coloured else 1
+        for h in range(parts):
+            at = place if lanes == H else place + h * width / parts
             low = h * step if lanes == H else middle - T / 2
-            wide = width if lanes == H else width / H
+            wide = width if lanes == H else width / parts
             colour = COLOURS[h % len(COLOURS)] if coloured else MUTED
             edge = {"facecolor": colour, "edgecolor": PAPER, "alpha": 0.75 if coloured else 0.4}
             ax.add_patch(Rectangle((at, low), wide, T, **edge))
