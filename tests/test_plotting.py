@@ -96,3 +96,42 @@ def test_scatter_shows_every_run():
     assert texts(ax) == ["chance"]
     assert 0 < ax.texts[0].xy[1] < 0.2
     assert plotting.scatter({1: [1.0]}, ax=ax) is ax
+
+
+def test_strips_show_every_run_in_the_row_of_its_group():
+    ax = plotting.strips({"one": [0.5, 0.7], "two": [0.9]}, level=(0.1, "chance"), xlabel="share")
+    assert [list(line.get_xdata()) for line in ax.lines[1:]] == [[0.5, 0.7], [0.9]]
+    assert [list(line.get_ydata()) for line in ax.lines[1:]] == [[0, 0], [1]]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["one", "two"]
+    assert ax.get_ylim() == (1.5, -0.5)
+    assert texts(ax) == ["chance"]
+    assert plotting.strips({"one": [1.0]}, ax=ax) is ax
+
+
+def test_a_row_of_grids_has_its_names_below_and_its_labels_once():
+    axes = plotting.grid_row({"seed 0": torch.eye(2), "seed 1": np.ones((2, 2))}, ["1", "2"], ["a", "b"])
+    assert [texts(ax) for ax in axes] == [["1.0", "0.0", "0.0", "1.0", "seed 0"], ["1.0"] * 4 + ["seed 1"]]
+    assert [t.get_text() for t in axes[0].get_xticklabels()] == ["a", "b"]
+    with pytest.raises(ValueError, match=r"must be \(queries, keys\) = \(2, 1\), got \(2, 2\)"):
+        plotting.grid_row({"seed 0": torch.eye(2)}, ["1", "2"], ["a"])
+
+
+def test_a_cloud_has_as_many_points_as_numbers():
+    ax = plotting.cloud(torch.rand(2, 3), np.zeros((3, 2)), xlabel="weight")
+    assert len(ax.lines[0].get_xdata()) == 6
+    assert ax.get_xlabel() == "weight"
+    assert plotting.cloud([1.0], [2.0], ax=ax) is ax
+    with pytest.raises(ValueError, match="as many, got 2 and 1"):
+        plotting.cloud([1.0, 2.0], [1.0])
+
+
+def test_split_and_merge_names_its_stages_and_their_shapes():
+    ax = plotting.split_and_merge(5, 2, 3)
+    assert texts(ax)[::2] == ["x", "project", "split", "weights", "attend", "merge", "out"]
+    shapes = ["(5, 6)", "(5, 6)", "(2, 5, 3)", "(2, 5, 5)", "(2, 5, 3)", "(5, 6)", "(5, 6)"]
+    assert texts(ax)[1::2] == shapes
+    boxes = [(p.get_width(), p.get_height()) for p in ax.patches]
+    assert boxes[0] == boxes[-1] == (6, 5)  # in one piece
+    assert len(boxes) == 1 + 5 * 2 + 1
+    assert boxes[3:5] == [(3, 5)] * 2
+    assert plotting.split_and_merge(2, 2, 2, ax=ax) is ax

@@ -3,8 +3,10 @@ import math
 import pytest
 import torch
 
-from attnlib.tasks import word_pairs
-from attnlib.widgets import EQUATIONS, SENTENCES, AnalogyMap, AttentionPlane, GradientDecay, Quiz
+from attnlib import MultiHeadAttention
+from attnlib.measure import head_scores
+from attnlib.tasks import relation_masks, word_pairs
+from attnlib.widgets import EQUATIONS, SENTENCES, AnalogyMap, AttentionPlane, GradientDecay, HeadViewer, Quiz
 from attnlib.wordvectors import UnknownWordError, WordVectors
 
 
@@ -51,7 +53,7 @@ def test_squashed_it_vanishes_even_with_a_weight_above_one():
     assert squashed[-1] < 1e-6
 
 
-@pytest.mark.parametrize("widget", [AttentionPlane(), AnalogyMap(), GradientDecay(), Quiz()])
+@pytest.mark.parametrize("widget", [AttentionPlane(), AnalogyMap(), GradientDecay(), HeadViewer(), Quiz()])
 def test_the_front_end_asks_for_nothing_from_elsewhere(widget):
     assert "http" not in widget._esm.replace("http://www.w3.org/2000/svg", "")
     assert "import " not in widget._esm
@@ -98,3 +100,52 @@ def test_words_that_leave_no_plane_still_have_a_place():
 def test_an_unknown_word_is_named_with_close_spellings():
     with pytest.raises(UnknownWordError, match=r"closest spellings: .*king"):
         AnalogyMap(a="kingg").nearest()
+
+
+def parts(width=16, heads=2, **options):
+    torch.manual_seed(0)
+    tables = (torch.nn.Embedding(n, width) for n in (4, 8, 8))
+    return *tables, MultiHeadAttention(width, heads, **{"bias": False} | options), torch.nn.Linear(width, 24)
+
+
+def test_the_viewer_computes_what_the_model_does():
+    letter, digit, place, attend, read = parts()
+    widget = HeadViewer.of(letter, digit, place, attend, read)
+    x = letter(torch.tensor([widget.letters])) + digit(torch.tensor([widget.digits])) + place.weight
+    out, weights = attend(x, causal=True, need_weights=True)
+    expected = read(out).unflatten(-1, (3, 8)).softmax(-1)[0]
+    torch.testing.assert_close(widget.weights(), weights[0].double(), atol=1e-3, rtol=0)
+    torch.testing.assert_close(widget.answers(), expected.double(), atol=1e-3, rtol=0)
+    for name, mask in relation_masks(torch.tensor([widget.letters])).items():
+        assert widget.scores()[name] == pytest.approx(head_scores(weights, mask).tolist(), abs=1e-3)
+    assert repr(widget) == "HeadViewer('c5 a1 b7 a4 d0 b2 b6 c3', token=6, head=1)"
+
+
+def test_a_head_that_is_not_used_adds_nothing():
+    letter, digit, place, attend, read = parts()
+    widget = HeadViewer.of(letter, digit, place, attend, read)
+    widget.used = [False, True]
+    with torch.no_grad():
+        attend.out_proj.weight[:, :8] = 0
+    torch.testing.assert_close(
+        widget.answers(), HeadViewer.of(letter, digit, place, attend, read).answers(), atol=1e-3, rtol=0
+    )
+
+
+def test_a_relation_that_points_nowhere_has_no_score():
+    widget = HeadViewer.of(*parts())
+    widget.letters = [0] * 8
+    assert widget.scores()["match"] == pytest.approx(widget.scores()["previous"])
+    widget.sizes, widget.letters = [8, 4, 8, 2], list(range(8))  # eight letters, all different
+    widget.digits = [0] * 8
+    assert all(map(math.isnan, widget.scores()["match"]))
+
+
+def test_the_viewer_says_which_models_it_cannot_show():
+    with pytest.raises(ValueError, match="must have no biases"):
+        HeadViewer.of(*parts(bias=True))
+    with pytest.raises(ValueError, match="as many key heads as query heads"):
+        HeadViewer.of(*parts(num_kv_heads=1))
+    letter, digit, _, attend, read = parts()
+    with pytest.raises(ValueError, match=r"4 letters, 8 digits and 8 places, got \[4, 8, 4\]"):
+        HeadViewer.of(letter, digit, letter, attend, read)

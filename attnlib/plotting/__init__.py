@@ -4,11 +4,12 @@ Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are colu
 """
 
 from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
-from attnlib.plotting.bars import grouped_bars
-from attnlib.plotting.grids import heatmap, mask_grid
-from attnlib.plotting.lines import curves, lines, scatter
+from attnlib.plotting.bars import grouped_bars, strips
+from attnlib.plotting.grids import grid_row, heatmap, mask_grid
+from attnlib.plotting.lines import cloud, curves, lines, scatter
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.planes import plane
+from attnlib.plotting.shapes import split_and_merge
 
 __all__ = [
     "BLUE",
@@ -21,7 +22,9 @@ __all__ = [
     "PAPER",
     "PURPLE",
     "WEIGHTS",
+    "cloud",
     "curves",
+    "grid_row",
     "grouped_bars",
     "heatmap",
     "lines",
@@ -29,5 +32,7 @@ __all__ = [
     "parallelogram",
     "plane",
     "scatter",
+    "split_and_merge",
+    "strips",
     "word_map",
 ]

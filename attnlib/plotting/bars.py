@@ -1,4 +1,4 @@
-"""Numbers by name: bars side by side."""
+"""Numbers by name: bars side by side, and every run of a training as a point."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting._style import COLOURS, INK, array, plt
+from attnlib.plotting._style import BLUE, COLOURS, INK, MUTED, array, plt
 
 
 def grouped_bars(
@@ -62,4 +62,37 @@ def grouped_bars(
     ax.set_xlabel(xlabel)
     if len(series) > 1:
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(series), fontsize=9)
+    return ax
+
+
+def strips(
+    groups: Mapping[str, Sequence[float]],
+    *,
+    level: tuple[float, str] | None = None,
+    xlabel: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw every single number of some named groups, a row of points for each.
+
+    Args:
+        groups: The numbers of each group, from the top.
+        level: A number to draw a line at, such as chance, and its name.
+        xlabel: What the numbers are.
+        ax: Where to draw.
+
+    Returns:
+        The axes.
+    """
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5.6, 0.9 + 0.42 * len(groups)))
+    if level is not None:
+        ax.axvline(level[0], color=MUTED, lw=1.2, ls=":")
+        above = {"textcoords": "offset points", "ha": "center", "color": MUTED, "fontsize": 9}
+        ax.annotate(level[1], (level[0], 1), (0, 3), xycoords=("data", "axes fraction"), **above)
+    for row, numbers in enumerate(groups.values()):
+        ax.plot(array(numbers), [row] * len(numbers), "o", color=BLUE, alpha=0.6, markersize=7)
+    ax.set_yticks(range(len(groups)), list(groups))
+    ax.set_ylim(len(groups) - 0.5, -0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel(xlabel)
     return ax

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -101,3 +101,43 @@ def mask_grid(
     """
     ax, _ = _cells("mask", mask, queries, keys, MASK, ("query", "key"), ax)
     return ax
+
+
+def grid_row(
+    grids: Mapping[str, Tensor | np.ndarray],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    digits: int = 1,
+) -> list[Axes]:
+    """Draw several small tables of numbers from 0 to 1 side by side, on a figure of their own.
+
+    Args:
+        grids: For each name, numbers ``(len(rows), len(columns))``.
+        rows: Labels of the rows, written once.
+        columns: Labels of the columns, written over each table.
+        digits: Decimals to print; 0 prints none.
+
+    Returns:
+        The axes, one for each table.
+
+    Raises:
+        ValueError: If the labels do not fit the numbers.
+    """
+    size = 0.7 + len(grids) * (0.2 + 0.34 * len(columns)), 1.5 + 0.32 * len(rows)
+    _, axes = plt.subplots(1, len(grids), figsize=size, sharey=True, squeeze=False)
+    for ax, (name, numbers) in zip(axes[0], grids.items(), strict=True):
+        heatmap(numbers, rows, columns, digits=digits, labels=("", ""), ax=ax)
+        plt.setp(ax.get_xticklabels(), rotation=60, ha="left", rotation_mode="anchor")
+        for text in ax.texts:
+            text.set_fontsize(8)
+        ax.annotate(
+            name,
+            (0.5, 0),
+            (0, -5),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="center",
+            va="top",
+        )
+    return list(axes[0])

@@ -136,3 +136,36 @@ def scatter(
         ax.axhline(level[0], color=MUTED, lw=1.2, ls=":")
         _name_ends(ax, [(*level, MUTED)])
     return ax
+
+
+def cloud(
+    x: Tensor | np.ndarray | Sequence[float],
+    y: Tensor | np.ndarray | Sequence[float],
+    *,
+    xlabel: str = "",
+    ylabel: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw many points, pale enough to see where they lie thick.
+
+    Args:
+        x: Numbers of any shape.
+        y: As many.
+        xlabel: Label of x.
+        ylabel: Label of y.
+        ax: Where to draw.
+
+    Returns:
+        The axes.
+
+    Raises:
+        ValueError: If there are not as many x as y.
+    """
+    across, up = array(x).ravel(), array(y).ravel()
+    if across.shape != up.shape:
+        raise ValueError(f"x and y must be as many, got {across.size} and {up.size}")
+    if ax is None:
+        _, ax = plt.subplots()
+    ax.plot(across, up, "o", color=BLUE, alpha=0.15, markersize=4, markeredgewidth=0)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    return ax

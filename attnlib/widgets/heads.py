@@ -1,0 +1,124 @@
+"""The explorable of chapter 5: trained heads, what each looks at, and what breaks without it."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from attnlib.functional import attention_weights
+from attnlib.measure import head_scores
+from attnlib.multihead import MultiHeadAttention
+from attnlib.tasks import relation_masks, spell
+from attnlib.widgets._base import anywidget, static, traitlets
+
+LETTERS = [2, 0, 1, 0, 3, 1, 1, 2]
+DIGITS = [5, 1, 7, 4, 0, 2, 6, 3]
+
+
+class HeadViewer(anywidget.AnyWidget):
+    """One layer of heads, trained on `attnlib.tasks.relations`, on a sequence that can be changed.
+
+    A token is the sum of what its letter, its digit and its place give. The tables hold that sum in parts,
+    already projected: a row for each letter, then for each digit, then for each place.
+
+    Attributes:
+        letters: The letter of each token, as numbers.
+        digits: The digit of each token.
+        token: Which token asks.
+        head: Which head is shown.
+        used: For each head, whether it takes part in the answers.
+        sizes: How many letters, digits, places and heads there are.
+        query_table: ``(rows, H * D)``.
+        key_table: ``(rows, H * D)``.
+        worth: ``(rows, H * 3 * digits)``: what a token adds to the scores of the answers if a head gives it
+            weight 1.
+        bias: ``(3 * digits,)``: the scores of the answers before any head has spoken.
+    """
+
+    _esm = static("common.js", "heads.js")
+    _css = static("common.css", "heads.css")
+
+    letters = traitlets.List(traitlets.Int()).tag(sync=True)
+    digits = traitlets.List(traitlets.Int()).tag(sync=True)
+    token = traitlets.Int(5).tag(sync=True)
+    head = traitlets.Int(0).tag(sync=True)
+    used = traitlets.List(traitlets.Bool()).tag(sync=True)
+    sizes = traitlets.List(traitlets.Int()).tag(sync=True)
+    query_table = traitlets.List().tag(sync=True)
+    key_table = traitlets.List().tag(sync=True)
+    worth = traitlets.List().tag(sync=True)
+    bias = traitlets.List().tag(sync=True)
+
+    @classmethod
+    @torch.no_grad()
+    def of(
+        cls,
+        letter: nn.Embedding,
+        digit: nn.Embedding,
+        place: nn.Embedding,
+        attend: MultiHeadAttention,
+        read: nn.Linear,
+    ) -> HeadViewer:
+        """Take the tables from a trained model of these parts, which adds the three embeddings.
+
+        Args:
+            letter: A vector for each letter.
+            digit: A vector for each digit.
+            place: A vector for each place.
+            attend: The heads, without biases.
+            read: From the output of the heads to ``3 * digits`` scores.
+
+        Returns:
+            The explorable, with every number rounded to four decimals.
+
+        Raises:
+            ValueError: If the heads have biases or share keys, which the tables have no room for.
+        """
+        if attend.q_proj.bias is not None or attend.num_kv_heads != attend.num_heads:
+            raise ValueError("attend must have no biases and as many key heads as query heads")
+        rows = torch.cat([letter.weight, digit.weight, place.weight])  # (rows, C)
+        values = attend.v_proj(rows).unflatten(-1, (attend.num_heads, -1))  # (rows, H, D)
+        back = (read.weight @ attend.out_proj.weight).unflatten(-1, (attend.num_heads, -1))  # (3V, H, D)
+        worth = torch.einsum("rhd,ohd->rho", values, back).flatten(1)
+        tables = {
+            "query_table": attend.q_proj(rows),
+            "key_table": attend.k_proj(rows),
+            "worth": worth,
+            "bias": read.bias,
+        }
+        sizes = [*(table.num_embeddings for table in (letter, digit, place)), attend.num_heads]
+        if sizes[0] < 4 or sizes[1] < 8 or sizes[2] != len(LETTERS):
+            raise ValueError(f"there must be 4 letters, 8 digits and 8 places, got {sizes[:3]}")
+        numbers = {name: table.double().cpu().round(decimals=4).tolist() for name, table in tables.items()}
+        return cls(letters=LETTERS, digits=DIGITS, used=[True] * sizes[3], sizes=sizes, **numbers)
+
+    def _tokens(self, table: list) -> Tensor:
+        """Return a table's sum for every token, ``(H, T, ...)`` in float64."""
+        K, V, T, H = self.sizes
+        rows = torch.tensor(table, dtype=torch.float64)
+        letters, digits = torch.tensor(self.letters), torch.tensor(self.digits)
+        return (rows[letters] + rows[K + digits] + rows[K + V :]).view(T, H, -1).transpose(0, 1)
+
+    def weights(self) -> Tensor:
+        """Return the weights of every head, ``(H, T, T)`` in float64, as `attnlib` computes them."""
+        return attention_weights(self._tokens(self.query_table), self._tokens(self.key_table), causal=True)
+
+    def scores(self) -> dict[str, list[float]]:
+        """Return each head's score for each relation on this sequence; NaN where it points nowhere."""
+        masks, weights = relation_masks(torch.tensor([self.letters])), self.weights()[None]
+        nothing = [math.nan] * self.sizes[3]
+        return {name: head_scores(weights, m).tolist() if m.any() else nothing for name, m in masks.items()}
+
+    def answers(self) -> Tensor:
+        """Return what the heads in use make of each token: ``(T, 3, digits)``, probabilities in float64."""
+        used = torch.tensor(self.used, dtype=torch.float64)
+        told = torch.einsum("h,hij,hjo->io", used, self.weights(), self._tokens(self.worth))
+        scores = told + torch.tensor(self.bias, dtype=torch.float64)
+        return scores.unflatten(-1, (3, self.sizes[1])).softmax(-1)
+
+    def __repr__(self) -> str:
+        steps = torch.tensor([self.letters, self.digits]).T
+        text = spell(steps, values=self.sizes[1])
+        return f"HeadViewer('{text}', token={self.token + 1}, head={self.head + 1})"

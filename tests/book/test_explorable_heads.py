@@ -1,0 +1,92 @@
+"""The explorable of chapter 5 on the page: by keyboard, mouse and touch, with the numbers of attnlib."""
+
+import math
+
+import nbformat
+import pytest
+
+from attnlib.widgets import HeadViewer
+from tests.book import ROOT
+from tests.book.test_site import PHONE
+
+PAGE = "book/05_multi_head"
+STATE = ["letters", "digits", "token", "head", "used", "sizes", "query_table", "key_table", "worth", "bias"]
+
+
+@pytest.fixture(scope="module")
+def widget():
+    """The explorable as the notebook stores it."""
+    nb = nbformat.read(ROOT / f"{PAGE}.ipynb", as_version=4)
+    saved = nb.metadata["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
+    (state,) = (
+        m["state"] for m in saved.values() if m["state"].get("_anywidget_id", "").endswith("HeadViewer")
+    )
+    return HeadViewer(**{name: state[name] for name in STATE})
+
+
+def values(locator):
+    return [float(x) for x in locator.evaluate_all("all => all.map(n => n.dataset.value)")]
+
+
+def assert_numbers_are_pythons(page, widget):
+    heads = page.locator(".pa-heads")
+    shown = heads.locator("fieldset").evaluate_all(
+        "all => all.map(f => [...f.querySelectorAll('input')].findIndex(i => i.checked))"
+    )
+    widget.head, widget.token = shown[:2]
+    names = heads.locator(".pa-tokens label span").all_inner_texts()
+    widget.letters, widget.digits = [ord(n[0]) - 97 for n in names], [int(n[1:]) for n in names]
+    widget.used = heads.locator("input[role=switch]").evaluate_all("all => all.map(i => i.checked)")
+    asks = widget.token
+    assert values(heads.locator(".pa-beam")) == pytest.approx(
+        widget.weights()[widget.head, asks, : asks + 1].tolist(), abs=1e-6
+    )
+    scores = [score for row in zip(*widget.scores().values(), strict=True) for score in row]
+    assert values(heads.locator("[data-kind=score]")) == pytest.approx(scores, abs=1e-6)
+    sure = widget.answers()[asks].amax(-1).tolist()
+    for got, expected in zip(values(heads.locator("[data-kind=sure]")), sure, strict=True):
+        assert math.isnan(got) or got == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("how", ["http", "file"])
+def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, widget, how):
+    page = visit(PAGE, how)
+    heads = page.locator(".pa-heads")
+    assert_numbers_are_pythons(page, widget)
+    before = int(heads.locator(".pa-total").get_attribute("data-value"))
+    head, token, letter = heads.locator("fieldset").all()
+    for group, key in ((head, "ArrowRight"), (token, "ArrowLeft"), (letter, "ArrowRight")):
+        group.locator("input:checked").focus()
+        page.keyboard.press(key)
+        assert_numbers_are_pythons(page, widget)
+    assert (widget.head, widget.token) == (1, 4)
+    digit = heads.locator("input[type=range]")
+    digit.focus()
+    page.keyboard.press("End")
+    assert_numbers_are_pythons(page, widget)
+    assert widget.digits[4] == 7
+    for n, box in enumerate(heads.locator("input[role=switch]").all()):
+        box.focus()
+        page.keyboard.press("Space")
+        assert_numbers_are_pythons(page, widget)
+        assert widget.used[n] is False
+    assert int(heads.locator(".pa-total").get_attribute("data-value")) < before - 3
+    page.wait_for_timeout(600)
+    assert "answers right" in heads.locator("[role=status]").text_content()
+    assert page.trouble == []
+
+
+def test_a_mouse_and_a_finger_choose_the_token_and_it_fits_a_phone(visit, widget):
+    page = visit(PAGE)
+    page.locator(".pa-heads").scroll_into_view_if_needed()
+    page.locator(".pa-heads [data-token='2']").last.hover()
+    assert_numbers_are_pythons(page, widget)
+    assert widget.token == 2
+    page = visit(PAGE, **PHONE)
+    heads = page.locator(".pa-heads")
+    heads.scroll_into_view_if_needed()
+    heads.locator("[data-token='7']").last.tap()
+    assert_numbers_are_pythons(page, widget)
+    assert widget.token == 7
+    assert heads.evaluate("n => n.scrollWidth <= n.clientWidth")
+    assert page.trouble == []
