@@ -8,5 +8,6 @@ from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
 from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
+from attnlib.widgets.scaling import ScalingLab
 
-__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "GradientDecay", "Quiz"]
+__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "GradientDecay", "Quiz", "ScalingLab"]
