@@ -74,7 +74,7 @@ class ScalingLab(anywidget.AnyWidget):
     def numbers(self) -> dict[str, float]:
         """Return what the table shows.
 
-        ``std`` of the scores, the largest weight ``top``, ``entropy``, the norm of the softmax's ``jacobian``,
+        ``std`` of the scores, largest weight ``top``, ``entropy``, norm of the softmax's ``jacobian``,
         and ``follows``: the norm of the derivative of the weights by the query.
         """
         q, k = self.vectors()
