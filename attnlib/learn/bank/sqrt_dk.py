@@ -81,7 +81,7 @@ def spread_of_scores(answer: object) -> str | None:
 
 def with_a_mean(answer: object) -> str | None:
     """Grade the variance of a score whose numbers have a mean."""
-    for mean, d in ((1.0, 64), (0.5, 8), (0.0, 16), (-2.0, 3)):
+    for mean, d in ((3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)):
         square = 1 + mean**2
         known = [
             (d, "it must depend on the mean: without (Z), E[q²] is 1 + mean², and E[s] is no longer 0."),
@@ -97,10 +97,6 @@ def with_a_mean(answer: object) -> str | None:
             (
                 d * square**2 + d * (d - 1) * mean**4,
                 "that is E[s²]; the variance takes away E[s]², which is (d · mean²)².",
-            ),
-            (
-                d * (1 + mean**2 + mean**2 + mean),
-                "check the sign and power of the mean: only its square counts.",
             ),
             (d * (1 + 2 * abs(mean)), "only the square of the mean counts."),
             (
@@ -155,7 +151,7 @@ def _is_half(answer: object, *arguments: Tensor) -> bool:
 
 def divisor(answer: object) -> str | None:
     """Grade the divisor for given standard deviations."""
-    for a, b, d in ((1.0, 1.0, 64), (3.0, 0.5, 16), (0.2, 0.1, 100)):
+    for a, b, d in ((3.0, 0.5, 16), (0.2, 0.1, 100), (1.0, 1.0, 64)):
         root = math.sqrt(d)
         known = [
             (root, "that is right for standard deviations of 1 only; those of q and k count too."),

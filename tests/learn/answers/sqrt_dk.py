@@ -49,12 +49,11 @@ def halving(scores, top):
     return low
 
 
-def newton(scores, top):
-    s, x = scores.double().numpy(), 0.0  # x is the logarithm of the divisor
+def by_table(scores, top):
+    s = scores.double().numpy()
     grid = np.exp(np.linspace(-6, 6, 200_001))
     e = np.exp((s - s.max())[:, None] / grid)
-    x = grid[np.abs(1 / e.sum(0) - top).argmin()]
-    return torch.tensor(x)
+    return torch.tensor(grid[np.abs(1 / e.sum(0) - top).argmin()])
 
 
 def unit(x, dim=-1):
@@ -87,7 +86,7 @@ RIGHT = {
         by_slices,
         lambda x, a, b, h: heads_of(x, a, h) @ heads_of(x, b, h).mT * (x.shape[-1] // h) ** -0.5,
     ],
-    "4.8": [halving, newton, lambda s, top: float(halving(s, top))],
+    "4.8": [halving, by_table, lambda s, top: float(halving(s, top))],
     "4.9": [
         lambda q, k, g: g * unit(q) @ unit(k).T,
         lambda q, k, g: g * normalize(q, dim=-1) @ normalize(k, dim=-1).T,
@@ -119,7 +118,7 @@ WRONG = [
     ("4.3", lambda m, d: d * (1 + m * m) ** 2 + d * (d - 1) * m**4, "that is E[s²]"),
     ("4.3", lambda m, d: d * (1 + 2 * abs(m)), "only the square"),
     ("4.3", lambda m, d: math.sqrt(d * (1 + 2 * m * m)), "leave out the root"),
-    ("4.3", lambda m, d: 7.0, "with mean 1 and d = 64"),
+    ("4.3", lambda m, d: 7.0, "with mean 3 and d = 7"),
     ("4.4", lambda q, k: q @ k.T, "plain dot products"),
     ("4.4", lambda q, k: q @ k.T / q.shape[-1], "you divide by d"),
     ("4.4", lambda q, k: q @ k.T * q.shape[-1] ** 0.5, "you multiply"),
@@ -130,7 +129,7 @@ WRONG = [
     ("4.4", lambda q, k: (q @ k.T) / (q @ k.T).std(), "happen to spread"),
     ("4.5", lambda a, b, d: d**0.5, "those of q and k count too"),
     ("4.5", lambda a, b, d: a * b * d, "you use d"),
-    ("4.5", lambda a, b, d: (a * b) ** 2 * d, "divide"),
+    ("4.5", lambda a, b, d: (a * b) ** 2 * d, "the variance of the score"),
     ("4.5", lambda a, b, d: math.sqrt(a * b * d), "the root is on d alone"),
     ("4.5", lambda a, b, d: (a * b) ** 2 * d**0.5, "you square"),
     ("4.5", lambda a, b, d: (a + b) * d**0.5, "multiply, since"),
@@ -155,7 +154,7 @@ WRONG = [
     ("4.8", lambda s, top: 1.0, "leaves the largest weight at"),
     ("4.8", lambda s, top: 1 / halving(s, top), "what to multiply by"),
     ("4.8", lambda s, top: -1.0, "a number above 0"),
-    ("4.8", lambda s, top: len(s) ** 0.5, "a smaller divisor gets closer"),
+    ("4.8", lambda s, top: len(s) ** 0.5, "a larger divisor gets closer"),
     ("4.8", lambda s, top: 50.0, "a smaller divisor"),
     ("4.8", lambda s, top: 0.01, "a larger divisor"),
     ("4.8", lambda s, top: (s / halving(s, top)).softmax(-1), "return one number"),
