@@ -98,12 +98,12 @@ def test_scatter_shows_every_run():
     assert plotting.scatter({1: [1.0]}, ax=ax) is ax
 
 
-def test_panels_stand_side_by_side_each_with_its_own_axis():
+def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     runs = {"a": [[1.0, 0.5], [1.0, 0.4]]}
-    left, right = plotting.panels(
+    top, bottom = plotting.panels(
         {"share": runs, "norm": runs}, x=[2, 4], base=2, log=(False, True), xlabel="d"
     )
-    assert (left.get_ylabel(), right.get_ylabel(), right.get_xlabel()) == ("share", "norm", "d")
-    assert (left.get_xscale(), left.get_yscale(), right.get_yscale()) == ("log", "linear", "log")
+    assert (top.get_ylabel(), bottom.get_ylabel(), bottom.get_xlabel()) == ("share", "norm", "d")
+    assert (top.get_xscale(), top.get_yscale(), bottom.get_yscale()) == ("log", "linear", "log")
     (only,) = plotting.panels({"loss": runs})
     assert only.get_xscale() == "linear"

@@ -61,7 +61,7 @@ def panels(
     log: bool | Sequence[bool] = False,
     xlabel: str = "step",
 ) -> list[Axes]:
-    """Draw several `curves` side by side, over the same places.
+    """Draw several `curves` one above the other, over the same places.
 
     Args:
         figures: For each panel, the label of its numbers, and its runs as in `curves`.
@@ -71,15 +71,17 @@ def panels(
         xlabel: Label of the places.
 
     Returns:
-        The axes, from the left.
+        The axes, from the top.
     """
     logs = [log] * len(figures) if isinstance(log, bool) else log
-    _, axes = plt.subplots(1, len(figures), figsize=(1.2 + 3.0 * len(figures), 2.8), squeeze=False)
-    for ax, (ylabel, runs), log_y in zip(axes[0], figures.items(), logs, strict=True):
+    size = 5.6, 0.7 + 2.2 * len(figures)
+    _, axes = plt.subplots(len(figures), 1, figsize=size, sharex=True, squeeze=False)
+    for ax, (ylabel, runs), log_y in zip(axes[:, 0], figures.items(), logs, strict=True):
         if base is not None:
             ax.set_xscale("log", base=base)
-        curves(runs, x=x, log=log_y, xlabel=xlabel, ylabel=ylabel, ax=ax)
-    return list(axes[0])
+        curves(runs, x=x, log=log_y, xlabel="", ylabel=ylabel, ax=ax)
+    axes[-1, 0].set_xlabel(xlabel)
+    return list(axes[:, 0])
 
 
 def _name_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
