@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -23,10 +25,11 @@ class MultiHeadAttention(nn.Module):
             share keys and values between queries (grouped-query attention).
         bias: Whether the projections have a bias.
         dropout: Share of the weights dropped in training.
+        scale: Factor on the scores, ``1 / sqrt(D)`` if not given (chapter 4).
 
     Raises:
         TypeError: If a size is not an int.
-        ValueError: If the sizes do not divide, or the dropout is not in ``[0, 1)``.
+        ValueError: If the sizes do not divide, the dropout is not in ``[0, 1)``, or the scale is not finite.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class MultiHeadAttention(nn.Module):
         num_kv_heads: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
+        scale: float | None = None,
     ) -> None:
         super().__init__()
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
@@ -51,11 +55,14 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"num_kv_heads must divide num_heads, got {num_kv_heads} and {num_heads}")
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
+        if scale is not None and not math.isfinite(scale):
+            raise ValueError(f"scale must be a finite number, got {scale}")
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.num_kv_heads = num_kv_heads
         self.head_dim = embed_dim // num_heads
         self.dropout = dropout
+        self.scale = scale
         kv_dim = num_kv_heads * self.head_dim
         self.q_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
         self.k_proj = nn.Linear(embed_dim, kv_dim, bias=bias)
@@ -107,10 +114,10 @@ class MultiHeadAttention(nn.Module):
             k, v = cache.append(k, v)  # (B, Hkv, S, D), S now with what came before
         dropout = self.dropout if self.training else 0.0
         if need_weights:
-            weights = attention_weights(q, k, mask, causal=causal)  # (B, H, T, S)
+            weights = attention_weights(q, k, mask, causal=causal, scale=self.scale)  # (B, H, T, S)
             heads = F.dropout(weights, dropout) @ repeat_heads(v, self.num_heads // self.num_kv_heads)
         else:
-            heads = fused_attention(q, k, v, mask, causal=causal, dropout=dropout)
+            heads = fused_attention(q, k, v, mask, causal=causal, scale=self.scale, dropout=dropout)
         out = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, T, C)
         return (out, weights) if need_weights else out
 

@@ -61,9 +61,10 @@ def fit(
     seed: int = 0,
     loss: Callable[[Tensor, Tensor], Tensor] = cross_entropy,
     max_norm: float | None = 1.0,
+    optimizer: type[torch.optim.Optimizer] = torch.optim.Adam,
     label: str = "training",
 ) -> list[float]:
-    """Train a model with Adam, in place.
+    """Train a model, in place: with Adam, unless told otherwise.
 
     Batches are drawn on the CPU, from a generator of their own, and moved to the model's device: the
     same seed gives the same batches everywhere, and the caller's random numbers are left as they were.
@@ -76,6 +77,7 @@ def fit(
         seed: Of the batches, and of dropout.
         loss: A function of the model's outputs and the targets.
         max_norm: Gradients are shortened to this length; None leaves them.
+        optimizer: How to take a step: `torch.optim.Adam`, `torch.optim.SGD` or another that can be fused.
         label: What to write beside the progress bar.
 
     Returns:
@@ -93,7 +95,7 @@ def fit(
         raise ValueError("model must have parameters to train, got none that require a gradient")
     device, was_training = parameters[0].device, model.training
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
+    update = optimizer(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
     losses = []
     model.train()
     try:
@@ -102,11 +104,11 @@ def fit(
             for _ in track(range(steps), label):
                 inputs, targets = (x.to(device) for x in batch(generator))
                 value = loss(model(inputs), targets)
-                optimizer.zero_grad()
+                update.zero_grad()
                 value.backward()
                 if max_norm is not None:
                     nn.utils.clip_grad_norm_(parameters, max_norm)
-                optimizer.step()
+                update.step()
                 losses.append(value.detach())  # a number would wait for the GPU at every step
     finally:
         model.train(was_training)

@@ -26,7 +26,7 @@ LAYERS = [
     {"fused"},
     {"functional"},
     {"multihead", "tiled", "linear", "local"},
-    {"blocks"},
+    {"blocks", "probe"},
     {"model"},
     {"plotting", "widgets"},
     {"learn"},

@@ -250,3 +250,20 @@ def test_without_a_bias_there_is_none(make):
     names = [name for name, _ in make(12, 3, bias=False).named_parameters()]
     assert len(names) == 4
     assert all(name.endswith("weight") for name in names)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_the_scale_is_the_one_given(need_weights):
+    module = MultiHeadAttention(C, H, scale=0.5).double().to(DEVICE)
+    x = randn(B, T, C)
+    out = module(x, need_weights=need_weights)
+    q, k, v = (
+        p(x).unflatten(-1, (H, D)).transpose(1, 2) for p in (module.q_proj, module.k_proj, module.v_proj)
+    )
+    expected = module.out_proj(((0.5 * q @ k.mT).softmax(-1) @ v).transpose(1, 2).flatten(2))
+    assert_close(out[0] if need_weights else out, expected)
+
+
+def test_a_scale_must_be_finite():
+    with pytest.raises(ValueError, match="scale must be a finite number, got nan"):
+        MultiHeadAttention(C, H, scale=float("nan"))

@@ -135,3 +135,14 @@ def test_split_and_merge_names_its_stages_and_their_shapes():
     assert len(boxes) == 1 + 5 * 2 + 1
     assert boxes[3:5] == [(3, 5)] * 2
     assert plotting.split_and_merge(2, 2, 2, ax=ax) is ax
+
+
+def test_panels_stand_one_above_the_other_each_with_its_own_axis():
+    runs = {"a": [[1.0, 0.5], [1.0, 0.4]]}
+    top, bottom = plotting.panels(
+        {"share": runs, "norm": runs}, x=[2, 4], base=2, log=(False, True), xlabel="d"
+    )
+    assert (top.get_ylabel(), bottom.get_ylabel(), bottom.get_xlabel()) == ("share", "norm", "d")
+    assert (top.get_xscale(), top.get_yscale(), bottom.get_yscale()) == ("log", "linear", "log")
+    (only,) = plotting.panels({"loss": runs})
+    assert only.get_xscale() == "linear"

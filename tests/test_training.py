@@ -137,3 +137,13 @@ def test_a_model_without_parameters_cannot_be_trained():
         ValueError, match="model must have parameters to train, got none that require a gradient"
     ):
         fit(torch.nn.ReLU(), line, steps=1)
+
+
+def test_another_optimizer_takes_its_own_steps():
+    torch.manual_seed(0)
+    model, by_hand = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+    by_hand.load_state_dict(model.state_dict())
+    x, y = torch.randn(5, 3), torch.tensor([0, 1, 1, 0, 1])
+    fit(model, lambda g: (x, y), steps=1, lr=0.5, max_norm=None, optimizer=torch.optim.SGD)
+    cross_entropy(by_hand(x), y).backward()
+    torch.testing.assert_close(model.weight, by_hand.weight - 0.5 * by_hand.weight.grad)

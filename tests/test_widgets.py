@@ -6,7 +6,16 @@ import torch
 from attnlib import MultiHeadAttention
 from attnlib.measure import head_scores
 from attnlib.tasks import relation_masks, word_pairs
-from attnlib.widgets import EQUATIONS, SENTENCES, AnalogyMap, AttentionPlane, GradientDecay, HeadViewer, Quiz
+from attnlib.widgets import (
+    EQUATIONS,
+    SENTENCES,
+    AnalogyMap,
+    AttentionPlane,
+    GradientDecay,
+    HeadViewer,
+    Quiz,
+    ScalingLab,
+)
 from attnlib.wordvectors import UnknownWordError, WordVectors
 
 
@@ -53,7 +62,10 @@ def test_squashed_it_vanishes_even_with_a_weight_above_one():
     assert squashed[-1] < 1e-6
 
 
-@pytest.mark.parametrize("widget", [AttentionPlane(), AnalogyMap(), GradientDecay(), HeadViewer(), Quiz()])
+WIDGETS = [AttentionPlane(), AnalogyMap(), GradientDecay(), HeadViewer(), Quiz(), ScalingLab()]
+
+
+@pytest.mark.parametrize("widget", WIDGETS)
 def test_the_front_end_asks_for_nothing_from_elsewhere(widget):
     assert "http" not in widget._esm.replace("http://www.w3.org/2000/svg", "")
     assert "import " not in widget._esm
@@ -149,3 +161,31 @@ def test_the_viewer_says_which_models_it_cannot_show():
     letter, digit, _, attend, read = parts()
     with pytest.raises(ValueError, match=r"4 letters, 8 digits and 8 places, got \[4, 8, 4\]"):
         HeadViewer.of(letter, digit, letter, attend, read)
+
+
+def test_the_lab_scales_one_draw_and_keeps_its_vectors():
+    lab = ScalingLab(power=8, scaling="none", draw=3)
+    q, k = lab.vectors()
+    assert (q.shape, k.shape) == ((1, 256), (12, 256))
+    torch.testing.assert_close(lab.weights(), (q @ k.T)[0].softmax(-1))
+    wide = lab.numbers()
+    lab.scaling = "root"
+    assert lab.numbers()["std"] == pytest.approx(wide["std"] / 16)
+    lab.scaling, lab.spread = "full", 3.0
+    assert lab.numbers()["std"] == pytest.approx(9 * wide["std"] / 256)
+    torch.testing.assert_close(ScalingLab(power=2, draw=3).vectors()[1], k[:, :4])
+    assert repr(lab) == "ScalingLab(d=256, 'full', spread=3, draw=3)"
+
+
+def test_the_lab_draws_standard_normal_numbers():
+    both = torch.cat([torch.cat(ScalingLab(power=10, draw=n).vectors()) for n in (1, 2, 3)])
+    assert both.mean().item() == pytest.approx(0, abs=0.02)
+    assert both.std().item() == pytest.approx(1, abs=0.02)
+
+
+def test_how_the_weights_follow_the_query_is_scale_times_weight_times_distance_from_the_mean_key():
+    lab = ScalingLab(power=4, scaling="root")
+    _, k = lab.vectors()
+    p = lab.weights()[:, None]
+    by_hand = 0.25 * (p * (k - (p * k).sum(0))).norm()
+    assert lab.numbers()["follows"] == pytest.approx(by_hand.item())

@@ -53,6 +53,37 @@ def curves(
     return ax
 
 
+def panels(
+    figures: Mapping[str, Mapping[str, Tensor | np.ndarray]],
+    *,
+    x: Sequence[float] | None = None,
+    base: int | None = None,
+    log: bool | Sequence[bool] = False,
+    xlabel: str = "step",
+) -> list[Axes]:
+    """Draw several `curves` one above the other, over the same places.
+
+    Args:
+        figures: For each panel, the label of its numbers, and its runs as in `curves`.
+        x: Where the steps lie.
+        base: If given, the places go on a logarithmic axis to this base.
+        log: Whether the numbers go on a logarithmic axis: one answer, or one for each panel.
+        xlabel: Label of the places.
+
+    Returns:
+        The axes, from the top.
+    """
+    logs = [log] * len(figures) if isinstance(log, bool) else log
+    size = 5.6, 0.7 + 2.2 * len(figures)
+    _, axes = plt.subplots(len(figures), 1, figsize=size, sharex=True, squeeze=False)
+    for ax, (ylabel, runs), log_y in zip(axes[:, 0], figures.items(), logs, strict=True):
+        if base is not None:
+            ax.set_xscale("log", base=base)
+        curves(runs, x=x, log=log_y, xlabel="", ylabel=ylabel, ax=ax)
+    axes[-1, 0].set_xlabel(xlabel)
+    return list(axes[:, 0])
+
+
 def _name_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
     """Write each label to the right of its line, and move labels apart that would overlap."""
     ax.autoscale_view()  # until then the axes do not know how far the lines reach

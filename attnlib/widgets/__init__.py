@@ -9,5 +9,15 @@ from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.heads import HeadViewer
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
+from attnlib.widgets.scaling import ScalingLab
 
-__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "GradientDecay", "HeadViewer", "Quiz"]
+__all__ = [
+    "EQUATIONS",
+    "SENTENCES",
+    "AnalogyMap",
+    "AttentionPlane",
+    "GradientDecay",
+    "HeadViewer",
+    "Quiz",
+    "ScalingLab",
+]

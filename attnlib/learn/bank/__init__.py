@@ -8,7 +8,13 @@ from importlib import import_module, resources
 
 from attnlib.learn.exercises import Exercise
 
-CHAPTERS = {"1": "rnn_bottleneck", "2": "word_vectors", "3": "queries_keys_values", "5": "multi_head"}
+CHAPTERS = {
+    "1": "rnn_bottleneck",
+    "2": "word_vectors",
+    "3": "queries_keys_values",
+    "4": "sqrt_dk",
+    "5": "multi_head",
+}
 
 
 @functools.cache

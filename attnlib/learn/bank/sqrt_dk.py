@@ -1,0 +1,395 @@
+"""Exercises on the square root of the width."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from attnlib.learn.exercises import Exercise, call
+from attnlib.learn.grading import compare, numbers
+
+
+def _random(*shape: int, seed: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
+
+
+def _double(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def four_keys(answer: object) -> str | None:
+    """Grade mean and variance of four scores."""
+    return compare(
+        numbers(answer).squeeze(),
+        _double(0, 5),
+        [
+            (_double(5, 0), "mean and variance are swapped: the mean comes first."),
+            (_double(0, 20), "that is the sum of the squares; the variance is their mean, over four keys."),
+            (
+                _double(0, 20 / 3),
+                "you divide by 3, which estimates a variance from a sample; these are all the keys there are, so divide by 4.",
+            ),
+            (_double(0, math.sqrt(5)), "that is the standard deviation; the variance is its square."),
+            (
+                _double(0, math.sqrt(20 / 3)),
+                "that is a standard deviation, and of a sample; the variance is the mean of the four squares.",
+            ),
+            (
+                _double(0, 2),
+                "2 would be the variance for a query of ones; this one has a 2 in it, whose products are larger.",
+            ),
+            (_double(0, 1.25), "you average over all eight products; a score is the sum of two of them."),
+        ],
+        tolerance=0.006,
+    )
+
+
+def spread_of_scores(answer: object) -> str | None:
+    """Grade variance and standard deviation for unequal spreads."""
+    return compare(
+        numbers(answer).squeeze(),
+        _double(144, 12),
+        [
+            (_double(12, 144), "variance and standard deviation are swapped: the variance comes first."),
+            (
+                _double(96, math.sqrt(96)),
+                "you multiply by the standard deviations; the variance of a product is the product of the variances, 9 and 0.25.",
+            ),
+            (
+                _double(64, 8),
+                "that is for standard deviations of 1; line 8 of the proof now gives 9 and 0.25.",
+            ),
+            (
+                _double(592, math.sqrt(592)),
+                "you add the two variances; line 7 of the proof multiplies them.",
+            ),
+            (
+                _double(2.25, 1.5),
+                "that is one product, or the scores after division by √64; the score sums 64 products.",
+            ),
+            (
+                _double(144, 18),
+                "the variance is right; the standard deviation is its root, and the root of 144 is 12.",
+            ),
+            (_double(144, 72), "the variance is right; its root is no half."),
+        ],
+        tolerance=0.05,
+    )
+
+
+def with_a_mean(answer: object) -> str | None:
+    """Grade the variance of a score whose numbers have a mean."""
+    for mean, d in ((3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)):
+        square = 1 + mean**2
+        known = [
+            (d, "it must depend on the mean: without (Z), E[q²] is 1 + mean², and E[s] is no longer 0."),
+            (
+                d * square**2,
+                "that is d · E[q²] · E[k²]; take away the square of the mean of each product, mean⁴.",
+            ),
+            (d * square, "both E[q²] and E[k²] change, and E[s]² has to be taken away."),
+            (
+                d * square**2 - (d * mean**2) ** 2,
+                "you take away E[s]², but leave out the mixed terms of line 5: without (Z) they are mean⁴ each, and there are d(d − 1).",
+            ),
+            (
+                d * square**2 + d * (d - 1) * mean**4,
+                "that is E[s²]; the variance takes away E[s]², which is (d · mean²)².",
+            ),
+            (d * (1 + 2 * abs(mean)), "only the square of the mean counts."),
+            (
+                math.sqrt(d * (1 + 2 * mean**2)),
+                "that is the standard deviation; leave out the root.",
+            ),
+        ]
+        wrong = compare(
+            numbers(call(answer, mean, d)).squeeze(),
+            torch.tensor(d * (1 + 2 * mean**2), dtype=torch.float64),
+            [(torch.tensor(float(value), dtype=torch.float64), words) for value, words in known],
+            tolerance=1e-3,
+        )
+        if wrong is not None:
+            return f"with mean {mean:g} and d = {d}: {wrong}"
+    return None
+
+
+def scaled_scores(answer: object) -> str | None:
+    """Grade scaled scores."""
+    q, k = _random(3, 16, seed=0), _random(5, 16, seed=1)
+    plain = (q @ k.T).double()
+    right = plain / 4
+    return compare(
+        numbers(call(answer, q.clone(), k.clone())),
+        right,
+        [
+            (plain, "these are the plain dot products; divide by the root of the width."),
+            (plain / 16, "you divide by d; only its root leaves a standard deviation of 1."),
+            (plain * 4, "you multiply by the root of the width; divide."),
+            (plain / math.sqrt(5), "that is the root of the number of keys; the width is the last axis."),
+            (plain / math.sqrt(3), "that is the root of the number of queries; the width is the last axis."),
+            (right.T, "queries should be rows and keys columns; this is the transpose."),
+            (right.softmax(-1), "these are the weights; leave out the softmax."),
+            (
+                plain / plain.std(),
+                "you divide by what these scores happen to spread; the divisor depends on the width alone.",
+            ),
+            (
+                plain / plain.std(correction=0),
+                "you divide by what these scores happen to spread; the divisor depends on the width alone.",
+            ),
+        ],
+        tolerance=2e-2 if _is_half(answer, q, k) else 1e-4,
+    )
+
+
+def _is_half(answer: object, *arguments: Tensor) -> bool:
+    got = call(answer, *(x.clone() for x in arguments))
+    return getattr(got, "dtype", None) in (torch.float16, torch.bfloat16)
+
+
+def divisor(answer: object) -> str | None:
+    """Grade the divisor for given standard deviations."""
+    for a, b, d in ((3.0, 0.5, 16), (0.2, 0.1, 100), (1.0, 1.0, 64)):
+        root = math.sqrt(d)
+        known = [
+            (root, "that is right for standard deviations of 1 only; those of q and k count too."),
+            (a * b * d, "you use d; the standard deviation of the sum is its root."),
+            ((a * b) ** 2 * d, "that is the variance of the score; divide by its root."),
+            (math.sqrt(a * b * d), "the root is on d alone: the variance is std_q² · std_k² · d."),
+            ((a * b) ** 2 * root, "you square the standard deviations, and take the root of d only."),
+            ((a + b) * root, "the standard deviations multiply, since each term is a product."),
+            (
+                math.sqrt(a**2 + b**2) * root,
+                "the variances multiply and do not add, since each term is a product.",
+            ),
+            (1 / (a * b * root), "that is what to multiply by; the question is what to divide by."),
+            (root / (a * b), "larger numbers need a larger divisor, not a smaller one."),
+        ]
+        right = a * b * root
+        wrong = compare(
+            numbers(call(answer, a, b, d)).squeeze(),
+            torch.tensor(right, dtype=torch.float64),
+            [
+                (torch.tensor(value, dtype=torch.float64), words)
+                for value, words in known
+                if abs(value - right) > 1e-3
+            ],
+        )
+        if wrong is not None:
+            return f"with {a:g}, {b:g} and d = {d}: {wrong}"
+    return None
+
+
+def jacobian(answer: object) -> str | None:
+    """Grade the Jacobian of a softmax for three weights."""
+    p = _double(0.5, 0.3, 0.2)
+    outer, own = torch.outer(p, p), torch.diag(p)
+    soft = p.softmax(-1)
+    diagonal = torch.diag(p * (1 - p))
+    return compare(
+        numbers(answer),
+        own - outer,
+        [
+            (outer, "that is p pᵀ alone; it is taken away from the diagonal matrix of p."),
+            (outer - own, "the signs are the wrong way round: raising a score raises its own weight."),
+            (own, "that is the diagonal matrix alone; take away p pᵀ."),
+            (own + outer, "the products are taken away: what one weight gains the others lose."),
+            (diagonal, "the diagonal is right; off it stands −p_i · p_j, since the other weights shrink."),
+            (torch.diagonal(diagonal), "that is the diagonal; the Jacobian is a 3 by 3 matrix."),
+            (
+                diagonal + outer - torch.diag(torch.diag(outer)),
+                "off the diagonal the sign is minus: what one weight gains the others lose.",
+            ),
+            (
+                torch.diag(soft) - torch.outer(soft, soft),
+                "you took a softmax of the weights; 0.5, 0.3 and 0.2 are weights already.",
+            ),
+        ],
+        tolerance=1e-3,
+    )
+
+
+def repaired(answer: object) -> str | None:
+    """Grade scores of several heads, divided by the right width."""
+    x, w_q, w_k = _random(2, 5, 24, seed=0), _random(24, 24, seed=1), _random(24, 24, seed=2)
+    q, k = ((x @ w).unflatten(-1, (4, 6)).transpose(1, 2) for w in (w_q, w_k))
+    plain = (q @ k.mT).double()  # (2, 4, 5, 5)
+    mixed_q, mixed_k = ((x @ w).unflatten(-1, (6, 4)).movedim(-1, 1) for w in (w_q, w_k))
+    return compare(
+        numbers(call(answer, x.clone(), w_q.clone(), w_k.clone(), 4)),
+        plain / math.sqrt(6),
+        [
+            (
+                plain / math.sqrt(24),
+                "the scores are divided by the root of the model's width, 24, still; each is a sum of 6 products only.",
+            ),
+            (plain / 6, "you divide by the width of a head; take its root."),
+            (plain, "the division is gone; divide by the root of a head's width."),
+            (plain / 2, "you divide by the root of the number of heads; it is their width that counts."),
+            (plain / math.sqrt(5), "you divide by the root of the number of tokens; it is the head's width."),
+            ((plain / math.sqrt(6)).softmax(-1), "these are the weights; return the scores."),
+            (
+                (mixed_q @ mixed_k.mT).double() / math.sqrt(6),
+                "the heads are cut out wrongly: each is a block of neighbouring numbers.",
+            ),
+        ],
+        tolerance=1e-3,
+    )
+
+
+def temperature(answer: object) -> str | None:
+    """Grade a divisor that gives the largest weight a wanted size."""
+    cases = [
+        ([2.0, 0.0], 0.75),
+        ([3.0, 1.0, 0.5, -2.0], 0.9),
+        ([3.0, 1.0, 0.5, -2.0], 0.4),
+        ([8.0, 7.0, 0.0], 0.6),
+    ]
+    for scores, top in cases:
+        s = _double(*scores)
+        got = numbers(call(answer, torch.tensor(scores), top)).squeeze()
+        if got.numel() != 1:
+            return f"return one number, the divisor, and not {got.numel()} numbers."
+        t = got.item()
+        where = f"for scores {scores} and {top:g}"
+        if not math.isfinite(t) or t <= 0:
+            return f"{where}: the divisor must be a number above 0, yours is {t:g}."
+        found, turned = ((s / d).softmax(-1).max().item() for d in (t, 1 / t))
+        if abs(found - top) < 2e-3:
+            continue
+        if abs(turned - top) < 2e-3:
+            return f"{where}: that is what to multiply by; the question is what to divide by."
+        if abs(t - 1) < 1e-9:
+            return f"{where}: dividing by 1 leaves the largest weight at {found:.3f}."
+        way = "larger" if found > top else "smaller"
+        return f"{where}: after division by {t:.3g} the largest weight is {found:.3f}; a {way} divisor gets closer."
+    return None
+
+
+def cosine_scores(answer: object) -> str | None:
+    """Grade scores that lengths cannot change."""
+    q, k, g = 3 * _random(4, 6, seed=0), 0.5 * _random(5, 6, seed=1), 10.0
+    unit_q, unit_k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))
+    plain, right = q @ k.T, g * unit_q @ unit_k.T
+    mistakes = [
+        (unit_q @ unit_k.T, "the factor is missing: cosines lie between −1 and 1, too close for a softmax."),
+        (g * plain, "the lengths still count: divide each query and each key by its own length."),
+        (g * plain / math.sqrt(6), "the lengths still count: divide each query and key by its own length."),
+        (plain / math.sqrt(6), "these are scaled dot products; divide each query and key by its own length."),
+        (g * unit_q @ k.T, "the keys keep their lengths; divide them too."),
+        (g * q @ unit_k.T, "the queries keep their lengths; divide them too."),
+        (
+            right / math.sqrt(6),
+            "the root of the width is not needed any more: a cosine does not grow with it.",
+        ),
+        (
+            g * (q / q.norm()) @ (k / k.norm()).T,
+            "you divide by the length of the whole matrix; each row has its own.",
+        ),
+        (
+            g * (q / q.norm(dim=0)) @ (k / k.norm(dim=0)).T,
+            "you divide columns by their lengths; a query is a row: `dim=-1`.",
+        ),
+        (
+            g * (q / q.square().sum(-1, keepdim=True)) @ (k / k.square().sum(-1, keepdim=True)).T,
+            "you divide by the squared length; take the root.",
+        ),
+        (right.T, "queries should be rows and keys columns; this is the transpose."),
+        (right.softmax(-1), "these are the weights; leave out the softmax."),
+        (right / g**2, "you divide by g; multiply by it."),
+    ]
+    return compare(
+        numbers(call(answer, q.clone(), k.clone(), g)),
+        right.double(),
+        [(wrong.double(), words) for wrong, words in mistakes],
+        tolerance=1e-3,
+    )
+
+
+EXERCISES = [
+    Exercise(
+        "4.1", "All keys of one query", "easy", 4,
+        (
+            "The scores are 1 + 2, 1 − 2, −1 + 2 and −1 − 2.",
+            "The mean is 0, so the variance is the mean of the four squares.",
+        ),
+        four_keys,
+        "It is the query's squared length, 1 + 4: for a fixed query, that is the variance over keys. In the mean over queries it is d.",
+    ),
+    Exercise(
+        "4.2", "Unequal spreads", "easy", 4,
+        (
+            "Line 7 of the proof: each term contributes E[q²] · E[k²]. With mean zero those are the two variances.",
+            "The variances are 3² and 0.5². There are 64 terms.",
+        ),
+        spread_of_scores,
+        "Standard deviations enter squared. Divided by √64 these scores would spread by 1.5, and not by 1.",
+    ),
+    Exercise(
+        "4.3", "Numbers with a mean", "medium", 8,
+        (
+            "The d products are still independent of each other, so their variances add: find the variance of one, q · k.",
+            "Var(qk) = E[q²] E[k²] − (E[q] E[k])², and E[q²] = 1 + mean².",
+            "(1 + m²)² − m⁴ = 1 + 2m².",
+        ),
+        with_a_mean,
+        "A mean adds to the spread, and moves all scores by d · mean² besides, which the softmax does not see.",
+    ),
+    Exercise(
+        "4.4", "Scores of unit spread", "easy", 4,
+        (
+            "`q @ k.T` holds every dot product, queries as rows.",
+            "The width is `q.shape[-1]`; a root is `** 0.5`.",
+        ),
+        scaled_scores,
+        "One division, and the spread no longer depends on the width.",
+    ),
+    Exercise(
+        "4.5", "The right divisor", "medium", 5,
+        (
+            "What is the variance of a score, if q has variance std_q² and k has std_k²?",
+            "It is std_q² · std_k² · d. Divide by the root of that.",
+        ),
+        divisor,
+        "√d is the special case of unit variance.",
+    ),
+    Exercise(
+        "4.6", "Three weights", "medium", 6,
+        (
+            "On the diagonal stands p_i (1 − p_i): how a weight moves with its own score.",
+            "Off the diagonal stands −p_i p_j. Each row sums to zero.",
+        ),
+        jacobian,
+        "Rows sum to zero: what one weight gains, the others lose.",
+    ),
+    Exercise(
+        "4.7", "A quiet bug", "medium", 6,
+        (
+            "Of how many products is each score the sum?",
+            "After the split, the last axis of `q` is the width of a head.",
+        ),
+        repaired,
+        "It raised no error, and the model would have trained, only flatter than it should.",
+    ),
+    Exercise(
+        "4.8", "As sharp as you like", "hard", 12,
+        (
+            "A larger divisor makes weights more equal, so the largest weight falls as the divisor grows: search for it.",
+            "Halve an interval: start with 1e-3 and 1e3, look at the middle, keep the half that holds the answer; 60 times.",
+            "With two keys there is a formula: the gap divided by log(top / (1 − top)).",
+        ),
+        temperature,
+        "The divisor is a temperature: it sets how sharp the choice is, and √d is only the place to start.",
+    ),
+    Exercise(
+        "4.9", "Lengths that cannot count", "hard", 10,
+        (
+            "The length of each row is `x.norm(dim=-1, keepdim=True)`.",
+            "Divide the queries by their lengths and the keys by theirs; then take dot products, and multiply by g.",
+        ),
+        cosine_scores,
+        "However large the weights become, no score exceeds g. Models that train unstably use it, with a learned g.",
+    ),
+]  # fmt: skip

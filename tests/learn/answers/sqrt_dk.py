@@ -1,0 +1,173 @@
+"""Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
+
+import math
+
+import numpy as np
+import torch
+from torch.nn.functional import cosine_similarity, normalize
+
+P = torch.tensor([0.5, 0.3, 0.2])
+JACOBIAN = [[0.25, -0.15, -0.10], [-0.15, 0.21, -0.06], [-0.10, -0.06, 0.16]]
+
+
+def loop_scores(q, k):
+    return [[sum(a * b for a, b in zip(x, y, strict=True)) / len(x) ** 0.5 for y in k] for x in q]
+
+
+def heads_of(x, w, heads):
+    return (x @ w).unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def repaired(power, what=lambda q: q.shape[-1]):
+    def scores(x, w_q, w_k, heads):
+        q, k = heads_of(x, w_q, heads), heads_of(x, w_k, heads)
+        return q @ k.mT / what(q) ** power
+
+    return scores
+
+
+def by_slices(x, w_q, w_k, heads):
+    D = x.shape[-1] // heads
+    q, k = x @ w_q, x @ w_k
+    parts = [slice(h * D, (h + 1) * D) for h in range(heads)]
+    return torch.stack([q[..., p] @ k[..., p].mT / math.sqrt(D) for p in parts], 1)
+
+
+def cut_wrongly(x, w_q, w_k, heads):
+    q, k = ((x @ w).unflatten(-1, (-1, heads)).movedim(-1, 1) for w in (w_q, w_k))
+    return q @ k.mT / math.sqrt(6)
+
+
+def halving(scores, top):
+    low, high = 1e-3, 1e3
+    for _ in range(80):
+        middle = (low * high) ** 0.5
+        if (scores.double() / middle).softmax(-1).max() > top:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def by_table(scores, top):
+    s = scores.double().numpy()
+    grid = np.exp(np.linspace(-6, 6, 200_001))
+    e = np.exp((s - s.max())[:, None] / grid)
+    return torch.tensor(grid[np.abs(1 / e.sum(0) - top).argmin()])
+
+
+def unit(x, dim=-1):
+    return x / x.norm(dim=dim, keepdim=True)
+
+
+RIGHT = {
+    "4.1": [[0, 5], (0.0, 5.0), np.array([0, 5]), torch.tensor([[0.0, 5.0]])],
+    "4.2": [[144, 12], (64 * 9 * 0.25, math.sqrt(144)), torch.tensor([144.0, 12.0])],
+    "4.3": [
+        lambda m, d: d * (1 + 2 * m**2),
+        lambda m, d: d * ((1 + m * m) ** 2 - m**4),
+        lambda m, d: torch.tensor(d + 2.0 * d * m * m),
+    ],
+    "4.4": [
+        lambda q, k: q @ k.T / q.shape[-1] ** 0.5,
+        lambda q, k: torch.einsum("td,sd->ts", q, k) * 16**-0.5,
+        lambda q, k: q.numpy() @ k.numpy().T / np.sqrt(q.shape[1]),
+        lambda q, k: (q.half() @ k.half().T) / 4,
+        loop_scores,
+    ],
+    "4.5": [
+        lambda a, b, d: a * b * d**0.5,
+        lambda a, b, d: math.sqrt(a**2 * b**2 * d),
+        lambda a, b, d: torch.tensor(a * b) * torch.tensor(float(d)).sqrt(),
+    ],
+    "4.6": [JACOBIAN, torch.diag(P) - torch.outer(P, P), np.array(JACOBIAN)],
+    "4.7": [
+        repaired(0.5),
+        by_slices,
+        lambda x, a, b, h: heads_of(x, a, h) @ heads_of(x, b, h).mT * (x.shape[-1] // h) ** -0.5,
+    ],
+    "4.8": [halving, by_table, lambda s, top: float(halving(s, top))],
+    "4.9": [
+        lambda q, k, g: g * unit(q) @ unit(k).T,
+        lambda q, k, g: g * normalize(q, dim=-1) @ normalize(k, dim=-1).T,
+        lambda q, k, g: g * cosine_similarity(q[:, None], k[None], dim=-1),
+        lambda q, k, g: g * (q @ k.T) / (q.norm(dim=1)[:, None] * k.norm(dim=1)),
+    ],
+}
+
+WRONG = [
+    ("4.1", [5, 0], "swapped"),
+    ("4.1", [0, 20], "the sum of the squares"),
+    ("4.1", [0, 6.667], "you divide by 3"),
+    ("4.1", [0, 2.236], "the standard deviation"),
+    ("4.1", [0, 2.582], "of a sample"),
+    ("4.1", [0, 2], "a query of ones"),
+    ("4.1", [0, 1.25], "eight products"),
+    ("4.1", 5, "the shape should be (2,)"),
+    ("4.2", [12, 144], "swapped"),
+    ("4.2", [96, 9.798], "multiply by the standard deviations"),
+    ("4.2", [64, 8], "standard deviations of 1"),
+    ("4.2", [592, 24.33], "you add the two variances"),
+    ("4.2", [2.25, 1.5], "one product"),
+    ("4.2", [144, 18], "its root"),
+    ("4.2", [144, 72], "no half"),
+    ("4.3", lambda m, d: d, "it must depend on the mean"),
+    ("4.3", lambda m, d: d * (1 + m * m) ** 2, "take away the square of the mean"),
+    ("4.3", lambda m, d: d * (1 + m * m), "both"),
+    ("4.3", lambda m, d: d * (1 + m * m) ** 2 - (d * m * m) ** 2, "leave out the mixed terms"),
+    ("4.3", lambda m, d: d * (1 + m * m) ** 2 + d * (d - 1) * m**4, "that is E[s²]"),
+    ("4.3", lambda m, d: d * (1 + 2 * abs(m)), "only the square"),
+    ("4.3", lambda m, d: math.sqrt(d * (1 + 2 * m * m)), "leave out the root"),
+    ("4.3", lambda m, d: 7.0, "with mean 3 and d = 7"),
+    ("4.4", lambda q, k: q @ k.T, "plain dot products"),
+    ("4.4", lambda q, k: q @ k.T / q.shape[-1], "you divide by d"),
+    ("4.4", lambda q, k: q @ k.T * q.shape[-1] ** 0.5, "you multiply"),
+    ("4.4", lambda q, k: q @ k.T / len(k) ** 0.5, "number of keys"),
+    ("4.4", lambda q, k: q @ k.T / q.shape[0] ** 0.5, "number of queries"),
+    ("4.4", lambda q, k: k @ q.T / 4, "the transpose"),
+    ("4.4", lambda q, k: (q @ k.T / 4).softmax(-1), "leave out the softmax"),
+    ("4.4", lambda q, k: (q @ k.T) / (q @ k.T).std(), "happen to spread"),
+    ("4.5", lambda a, b, d: d**0.5, "those of q and k count too"),
+    ("4.5", lambda a, b, d: a * b * d, "you use d"),
+    ("4.5", lambda a, b, d: (a * b) ** 2 * d, "the variance of the score"),
+    ("4.5", lambda a, b, d: math.sqrt(a * b * d), "the root is on d alone"),
+    ("4.5", lambda a, b, d: (a * b) ** 2 * d**0.5, "you square"),
+    ("4.5", lambda a, b, d: (a + b) * d**0.5, "multiply, since"),
+    ("4.5", lambda a, b, d: math.hypot(a, b) * d**0.5, "do not add"),
+    ("4.5", lambda a, b, d: 1 / (a * b * d**0.5), "what to multiply by"),
+    ("4.5", lambda a, b, d: d**0.5 / (a * b), "a larger divisor"),
+    ("4.6", torch.outer(P, P), "alone; it is taken away"),
+    ("4.6", torch.outer(P, P) - torch.diag(P), "the wrong way round"),
+    ("4.6", torch.diag(P), "the diagonal matrix alone"),
+    ("4.6", torch.diag(P) + torch.outer(P, P), "taken away"),
+    ("4.6", torch.diag(P * (1 - P)), "since the other weights shrink"),
+    ("4.6", [0.25, 0.21, 0.16], "3 by 3 matrix"),
+    ("4.6", [[0.25, 0.15, 0.1], [0.15, 0.21, 0.06], [0.1, 0.06, 0.16]], "the sign is minus"),
+    ("4.6", torch.autograd.functional.jacobian(lambda s: s.softmax(-1), P), "weights already"),
+    ("4.7", repaired(0.5, lambda q: 24), "the model's width"),
+    ("4.7", repaired(1), "take its root"),
+    ("4.7", repaired(0), "the division is gone"),
+    ("4.7", repaired(0.5, lambda q: q.shape[1]), "number of heads"),
+    ("4.7", repaired(0.5, lambda q: q.shape[2]), "number of tokens"),
+    ("4.7", lambda *a: repaired(0.5)(*a).softmax(-1), "return the scores"),
+    ("4.7", cut_wrongly, "cut out wrongly"),
+    ("4.8", lambda s, top: 1.0, "leaves the largest weight at"),
+    ("4.8", lambda s, top: 1 / halving(s, top), "what to multiply by"),
+    ("4.8", lambda s, top: -1.0, "a number above 0"),
+    ("4.8", lambda s, top: len(s) ** 0.5, "a larger divisor gets closer"),
+    ("4.8", lambda s, top: 50.0, "a smaller divisor"),
+    ("4.8", lambda s, top: 0.01, "a larger divisor"),
+    ("4.8", lambda s, top: (s / halving(s, top)).softmax(-1), "return one number"),
+    ("4.9", lambda q, k, g: unit(q) @ unit(k).T, "the factor is missing"),
+    ("4.9", lambda q, k, g: g * q @ k.T, "the lengths still count"),
+    ("4.9", lambda q, k, g: g * q @ k.T / 6**0.5, "the lengths still count"),
+    ("4.9", lambda q, k, g: q @ k.T / 6**0.5, "scaled dot products"),
+    ("4.9", lambda q, k, g: g * unit(q) @ k.T, "the keys keep"),
+    ("4.9", lambda q, k, g: g * q @ unit(k).T, "the queries keep"),
+    ("4.9", lambda q, k, g: g * unit(q) @ unit(k).T / 6**0.5, "not needed any more"),
+    ("4.9", lambda q, k, g: g * (q / q.norm()) @ (k / k.norm()).T, "the whole matrix"),
+    ("4.9", lambda q, k, g: g * unit(q, 0) @ unit(k, 0).T, "columns"),
+    ("4.9", lambda q, k, g: unit(q) @ unit(k).T / g, "you divide by g"),
+    ("4.9", lambda q, k, g: (g * unit(q) @ unit(k).T).softmax(-1), "leave out the softmax"),
+    ("4.9", lambda q, k, g: g * unit(k) @ unit(q).T, "the transpose"),
+]
