@@ -30,22 +30,33 @@ def count_parameters(module: nn.Module) -> int:
 def count_flops(work: Callable[[], object]) -> int:
     """Count the floating-point operations of all matrix products that ``work`` runs.
 
+    PyTorch's own counter sees the products. Into a fused kernel it cannot look: there it takes a formula of
+    the shapes, and for the CPU's kernel, which it does not know, it is given one of the same kind.
+
     Args:
         work: A function without arguments.
 
     Returns:
-        Operations, two for a multiplication and an addition, as PyTorch's own counter sees them.
+        Operations, two for a multiplication and an addition.
     """
-    cpu_kernel = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-    with FlopCounterMode(display=False, custom_mapping={cpu_kernel: _fused_flops}) as counter:
+    forward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
+    backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward
+    formulas = {forward: _fused_flops, backward: _fused_backward_flops}
+    with FlopCounterMode(display=False, custom_mapping=formulas) as counter:
         work()
     return counter.get_total_flops()
 
 
 def _fused_flops(q, k, v, *args, out_shape=None, **kwargs) -> int:
-    """Count the CPU's fused kernel, which PyTorch's counter does not know."""
+    """Count the CPU's fused kernel: the scores, and the mixing of the values."""
     B, H, T, D = q
     return 2 * B * H * T * k[-2] * (D + v[-1])
+
+
+def _fused_backward_flops(grad, q, k, v, *args, out_shape=None, **kwargs) -> int:
+    """Count its backward pass: the scores again, and the gradients of weights, values, queries and keys."""
+    B, H, T, D = q
+    return 2 * B * H * T * k[-2] * (3 * D + 2 * v[-1])
 
 
 def count_kept_bytes(work: Callable[[], object], beside: Iterable[Tensor] = ()) -> int:

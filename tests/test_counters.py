@@ -1,6 +1,7 @@
 import torch
+import torch.nn.functional as F
 
-from attnlib import attention, tiled_attention
+from attnlib import attention, attention_weights, tiled_attention
 from attnlib.counters import count_flops, count_kept_bytes, count_peak_bytes
 from tests import DEVICE
 
@@ -53,3 +54,13 @@ def test_tiles_hold_little_and_no_more_with_twice_the_keys():
     assert peak(2048) <= 1.05 * peak(1024)
     k = torch.randn(1, 2, 2048, 8).to(DEVICE)
     assert peak(2048) < 0.2 * count_peak_bytes(lambda: attention(q, k, k, softcap=9.0))
+
+
+def test_the_backward_pass_of_the_fused_kernel_counts_five_products():
+    q, k, v = (torch.randn(2, 3, n, 7).to(DEVICE).requires_grad_() for n in (5, 11, 11))
+    whole = count_flops(lambda: F.scaled_dot_product_attention(q, k, v).sum().backward())
+    assert whole == (2 + 5) * 2 * 2 * 3 * 5 * 11 * 7
+    tiled = count_flops(lambda: tiled_attention(q, k, v).sum().backward())
+    assert tiled == whole  # it computes the scores again too
+    formula = count_flops(lambda: (attention_weights(q, k) @ v).sum().backward())
+    assert formula == (2 + 4) * 2 * 2 * 3 * 5 * 11 * 7
