@@ -70,5 +70,9 @@ def compare(
         return f"the shape should be {tuple(right.shape)}, yours is {tuple(got.shape)}."
     if got.isnan().any():
         return "there is a NaN in it; a division by zero or an exp that overflows makes one."
-    off = (got - right).abs().max().item()
-    return f"the shape is right, but a number is off by {off:.3g}."
+    off = (got - right).abs()
+    if off.ndim == 0:
+        return f"the shape is right, but the number is off by {off.item():.3g}."
+    where = [int(i) for i in torch.unravel_index(off.argmax(), off.shape)]
+    worst = off.max().item()
+    return f"the shape is right, but the number at {where}, counted from 0, is off by {worst:.3g}."

@@ -40,7 +40,14 @@ def four_keys(answer: object) -> str | None:
                 _double(0, 2),
                 "2 would be the variance for a query of ones; this one has a 2 in it, whose products are larger.",
             ),
-            (_double(0, 1.25), "you average over all eight products; a score is the sum of two of them."),
+            (
+                _double(0, 2.5),
+                "that is the mean of the squares of all eight products, or the variance after division by √2; a score is the sum of two products, undivided.",
+            ),
+            (
+                _double(0, 1.25),
+                "you divide the scores by d = 2; the question is about the scores as they are.",
+            ),
         ],
         tolerance=0.006,
     )
@@ -74,6 +81,23 @@ def spread_of_scores(answer: object) -> str | None:
                 "the variance is right; the standard deviation is its root, and the root of 144 is 12.",
             ),
             (_double(144, 72), "the variance is right; its root is no half."),
+            (
+                _double(144, 96),
+                "the variance is right; 96 is 64 · 1.5, but standard deviations of independent terms do not add. Take the root of 144.",
+            ),
+            (
+                _double(9216, 96),
+                "you add the standard deviations of 64 terms, 64 · 1.5; for independent terms it is the variances that add.",
+            ),
+            (
+                _double(224, math.sqrt(224)),
+                "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies, and the squares of them.",
+            ),
+            (
+                _double(784, 28),
+                "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies their squares.",
+            ),
+            (_double(96, 12), "the standard deviation is right; the variance is its square."),
         ],
         tolerance=0.05,
     )
@@ -99,6 +123,12 @@ def with_a_mean(answer: object) -> str | None:
                 "that is E[s²]; the variance takes away E[s]², which is (d · mean²)².",
             ),
             (d * (1 + 2 * abs(mean)), "only the square of the mean counts."),
+            (
+                d * (1 + mean**4),
+                "(1 + mean²)² has a middle term, 2 mean²; and mean⁴ is what is taken away.",
+            ),
+            (d + 2 * mean**2, "each of the d products adds 2 mean², not the sum as a whole."),
+            (3 * d, "that is for a mean of 1; write it for any mean."),
             (
                 math.sqrt(d * (1 + 2 * mean**2)),
                 "that is the standard deviation; leave out the root.",
@@ -131,13 +161,13 @@ def scaled_scores(answer: object) -> str | None:
             (plain / math.sqrt(3), "that is the root of the number of queries; the width is the last axis."),
             (right.T, "queries should be rows and keys columns; this is the transpose."),
             (right.softmax(-1), "these are the weights; leave out the softmax."),
-            (
-                plain / plain.std(),
-                "you divide by what these scores happen to spread; the divisor depends on the width alone.",
-            ),
-            (
-                plain / plain.std(correction=0),
-                "you divide by what these scores happen to spread; the divisor depends on the width alone.",
+            *(
+                (
+                    plain / spread,
+                    "you divide by a spread measured on these scores; the divisor should depend on D alone.",
+                )
+                for c in (0, 1)
+                for spread in (plain.std(correction=c), plain.std(-1, correction=c, keepdim=True))
             ),
         ],
         tolerance=2e-2 if _is_half(answer, q, k) else 1e-4,
@@ -150,35 +180,59 @@ def _is_half(answer: object, *arguments: Tensor) -> bool:
 
 
 def divisor(answer: object) -> str | None:
-    """Grade the divisor for given standard deviations."""
-    for a, b, d in ((3.0, 0.5, 16), (0.2, 0.1, 100), (1.0, 1.0, 64)):
-        root = math.sqrt(d)
+    """Grade the divisor for coordinates of different standard deviations."""
+    cases = (
+        ([3.0, 1.0, 0.5], [0.7, 2.0, 4.0]),
+        ([0.2, 0.5, 1.5, 4.0], [0.1, 3.0, 0.7, 0.5]),
+        ([1.0] * 9, [1.0] * 9),
+    )
+    for std_q, std_k in cases:
+        a, b, d = _double(*std_q), _double(*std_k), len(std_q)
+        right = (a * b).norm()
         known = [
-            (root, "that is right for standard deviations of 1 only; those of q and k count too."),
-            (a * b * d, "you use d; the standard deviation of the sum is its root."),
-            ((a * b) ** 2 * d, "that is the variance of the score; divide by its root."),
-            (math.sqrt(a * b * d), "the root is on d alone: the variance is std_q² · std_k² · d."),
-            ((a * b) ** 2 * root, "you square the standard deviations, and take the root of d only."),
-            ((a + b) * root, "the standard deviations multiply, since each term is a product."),
+            (d**0.5, "that is right for standard deviations of 1 only; those of q and k count too."),
+            ((a * b).square().sum(), "that is the variance of the score; divide by its root."),
+            ((a * b).sum(), "standard deviations of independent terms do not add; their squares do."),
+            ((a * b).sum().sqrt(), "before the root stand variances: square the standard deviations."),
             (
-                math.sqrt(a**2 + b**2) * root,
-                "the variances multiply and do not add, since each term is a product.",
+                a.norm() * b.norm(),
+                "you sum over q and over k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
             ),
-            (1 / (a * b * root), "that is what to multiply by; the question is what to divide by."),
-            (root / (a * b), "larger numbers need a larger divisor, not a smaller one."),
+            (
+                a.norm() * b.norm() / d**0.5,
+                "you average the variances of q and of k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
+            ),
+            (
+                a.mean() * b.mean() * d**0.5,
+                "mean standard deviations do not do: coordinate i of q meets coordinate i of k only, so multiply before you sum.",
+            ),
+            (
+                (a.square() + b.square()).sum().sqrt(),
+                "the variances of q and k multiply, since each term is a product.",
+            ),
+            ((a + b).norm(), "the standard deviations of q and k multiply, since each term is a product."),
+            (a.norm(), "the keys are missing: each product has the variance std_q² · std_k²."),
+            (b.norm(), "the queries are missing: each product has the variance std_q² · std_k²."),
+            (a.mean() * d**0.5, "the keys are missing: each product has the variance std_q² · std_k²."),
+            (
+                (a * b).square().mean().sqrt(),
+                "variances of independent terms add: a sum under the root, no mean.",
+            ),
+            (right * d**0.5, "the sum has d terms already; no further factor √d."),
+            (1 / right, "that is what to multiply by; the question is what to divide by."),
         ]
-        right = a * b * root
         wrong = compare(
-            numbers(call(answer, a, b, d)).squeeze(),
-            torch.tensor(right, dtype=torch.float64),
+            numbers(call(answer, torch.tensor(std_q), torch.tensor(std_k))).squeeze(),
+            right,
             [
-                (torch.tensor(value, dtype=torch.float64), words)
-                for value, words in known
+                (value, words)
+                for value, words in ((torch.as_tensor(v, dtype=torch.float64), w) for v, w in known)
                 if abs(value - right) > 1e-3
             ],
+            tolerance=1e-3,
         )
         if wrong is not None:
-            return f"with {a:g}, {b:g} and d = {d}: {wrong}"
+            return f"with std_q = {std_q} and std_k = {std_k}: {wrong}"
     return None
 
 
@@ -229,6 +283,10 @@ def repaired(answer: object) -> str | None:
             (plain, "the division is gone; divide by the root of a head's width."),
             (plain / 2, "you divide by the root of the number of heads; it is their width that counts."),
             (plain / math.sqrt(5), "you divide by the root of the number of tokens; it is the head's width."),
+            (
+                plain / (math.sqrt(24) / 4),
+                "you divide the root of 24 by the number of heads; divide 24 by it first, then take the root.",
+            ),
             ((plain / math.sqrt(6)).softmax(-1), "these are the weights; return the scores."),
             (
                 (mixed_q @ mixed_k.mT).double() / math.sqrt(6),
@@ -247,6 +305,7 @@ def temperature(answer: object) -> str | None:
         ([3.0, 1.0, 0.5, -2.0], 0.4),
         ([8.0, 7.0, 0.0], 0.6),
     ]
+    tolerance = 1e-3 + 1e-6  # a thousandth, as the exercise says; float32 may round
     for scores, top in cases:
         s = _double(*scores)
         got = numbers(call(answer, torch.tensor(scores), top)).squeeze()
@@ -257,9 +316,9 @@ def temperature(answer: object) -> str | None:
         if not math.isfinite(t) or t <= 0:
             return f"{where}: the divisor must be a number above 0, yours is {t:g}."
         found, turned = ((s / d).softmax(-1).max().item() for d in (t, 1 / t))
-        if abs(found - top) < 2e-3:
+        if abs(found - top) <= tolerance:
             continue
-        if abs(turned - top) < 2e-3:
+        if abs(turned - top) <= tolerance:
             return f"{where}: that is what to multiply by; the question is what to divide by."
         if abs(t - 1) < 1e-9:
             return f"{where}: dividing by 1 leaves the largest weight at {found:.3f}."
@@ -270,7 +329,7 @@ def temperature(answer: object) -> str | None:
 
 def cosine_scores(answer: object) -> str | None:
     """Grade scores that lengths cannot change."""
-    q, k, g = 3 * _random(4, 6, seed=0), 0.5 * _random(5, 6, seed=1), 10.0
+    q, k, g = 6 * _random(4, 6, seed=0), 0.5 * _random(5, 6, seed=1), 10.0
     unit_q, unit_k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))
     plain, right = q @ k.T, g * unit_q @ unit_k.T
     mistakes = [
@@ -295,6 +354,18 @@ def cosine_scores(answer: object) -> str | None:
         (
             g * (q / q.square().sum(-1, keepdim=True)) @ (k / k.square().sum(-1, keepdim=True)).T,
             "you divide by the squared length; take the root.",
+        ),
+        (
+            g * (q / q.abs().sum(-1, keepdim=True)) @ (k / k.abs().sum(-1, keepdim=True)).T,
+            "you divide by the sum of the absolute values; the length is the root of the sum of the squares.",
+        ),
+        (
+            plain.clamp(-g, g),
+            "clamping bounds the scores, but below g the lengths still count; divide each query and key by its own.",
+        ),
+        (
+            g * (plain / g).tanh(),
+            "tanh bounds the scores, but the lengths still count; divide each query and key by its own.",
         ),
         (right.T, "queries should be rows and keys columns; this is the transpose."),
         (right.softmax(-1), "these are the weights; leave out the softmax."),
@@ -335,7 +406,7 @@ EXERCISES = [
             "(1 + m²)² − m⁴ = 1 + 2m².",
         ),
         with_a_mean,
-        "A mean adds to the spread, and moves all scores by d · mean² besides, which the softmax does not see.",
+        "Half of what is added, d · mean², is mean · (q_1 + … + q_d): all keys of a query have it in common, and the softmax does not see it, nor the shift by d · mean². Within a query the variance is d(1 + mean²).",
     ),
     Exercise(
         "4.4", "Scores of unit spread", "easy", 4,
@@ -347,13 +418,13 @@ EXERCISES = [
         "One division, and the spread no longer depends on the width.",
     ),
     Exercise(
-        "4.5", "The right divisor", "medium", 5,
+        "4.5", "The right divisor", "medium", 6,
         (
-            "What is the variance of a score, if q has variance std_q² and k has std_k²?",
-            "It is std_q² · std_k² · d. Divide by the root of that.",
+            "Line 7 of the proof, for one coordinate: the variance of q_i k_i is std_q[i]² · std_k[i]².",
+            "Line 9 now adds d different numbers. The divisor is the root of their sum.",
         ),
         divisor,
-        "√d is the special case of unit variance.",
+        "√d is the case in which every product has variance 1.",
     ),
     Exercise(
         "4.6", "Three weights", "medium", 6,
@@ -371,7 +442,7 @@ EXERCISES = [
             "After the split, the last axis of `q` is the width of a head.",
         ),
         repaired,
-        "It raised no error, and the model would have trained, only flatter than it should.",
+        "It raised no error: with four heads the scores would spread by a half of what they should, √(1/4).",
     ),
     Exercise(
         "4.8", "As sharp as you like", "hard", 12,
@@ -384,12 +455,12 @@ EXERCISES = [
         "The divisor is a temperature: it sets how sharp the choice is, and √d is only the place to start.",
     ),
     Exercise(
-        "4.9", "Lengths that cannot count", "hard", 10,
+        "4.9", "Lengths that cannot count", "medium", 8,
         (
             "The length of each row is `x.norm(dim=-1, keepdim=True)`.",
             "Divide the queries by their lengths and the keys by theirs; then take dot products, and multiply by g.",
         ),
         cosine_scores,
-        "However large the weights become, no score exceeds g. Models that train unstably use it, with a learned g.",
+        "However long queries and keys become, no score exceeds g.",
     ),
 ]  # fmt: skip
