@@ -110,7 +110,8 @@ def _reference(fn: Callable[[Tensor], Tensor], x: Tensor, axis: int) -> Tensor:
         raise TypeError(f"fn must return a tensor, got {type(before).__name__}; return the outputs alone")
     if before.ndim <= axis:
         raise ValueError(
-            f"fn must return outputs with the sequence on axis {axis}, as in x {shape(x)}, got {shape(before)}"
+            f"fn must return outputs with the sequence on axis {axis}, as in x {shape(x)}, "
+            f"got {shape(before)}"
         )
     before = before.clone()  # fn may return its own memory, and fill it again
     if before.isnan().any():
@@ -137,7 +138,8 @@ def _differs(before: Tensor, after: Tensor, axis: int) -> Tensor:
     """Tell for each output whether a single bit of it changed, ``(T,)`` on the CPU."""
     if shape(before) != shape(after):
         raise ValueError(
-            f"fn must return outputs of one shape for inputs of one shape, got {shape(before)} and {shape(after)}"
+            f"fn must return outputs of one shape for inputs of one shape, "
+            f"got {shape(before)} and {shape(after)}"
         )
     same = (before == after) | (before.isnan() & after.isnan())
     return ~_rows(same, axis).all(1).cpu()

@@ -232,7 +232,9 @@ def test_nan_that_a_change_makes_is_a_dependence(x):
 def test_errors_say_what_must_hold(x):
     with pytest.raises(TypeError, match=r"x must be a torch\.Tensor, got list"):
         leaks(lambda x: x, [1.0])
-    with pytest.raises(ValueError, match=r"vectors \(\.\.\., S, C\) or whole numbers \(\.\.\., S\), got shape \(5,\)"):
+    with pytest.raises(
+        ValueError, match=r"vectors \(\.\.\., S, C\) or whole numbers \(\.\.\., S\), got shape \(5,\)"
+    ):
         leaks(lambda x: x, x[0])
     with pytest.raises(TypeError, match="fn must return a tensor, got tuple; return the outputs alone"):
         leaks(lambda x: (x, x), x)

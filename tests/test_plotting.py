@@ -117,7 +117,7 @@ def test_mask_row_checks_sizes():
 
 
 def test_pages_wrap_texts_under_their_names():
-    ax = plotting.pages({"first": "one two three", "second": "a $ sign"}, width=8)
-    assert texts(ax) == ["first", "one two", "three", "", "second", r"a \$ sign"]
-    assert plotting.pages({"first": ""}, ax=ax) is ax
+    ax = plotting.pages({"first": ["one two three", ""], "second": ["a $ sign"]}, width=8)
+    assert texts(ax) == ["first", "one two", "three", "", "", "second", r"a \$ sign"]
+    assert plotting.pages({"first": [""]}, ax=ax) is ax
     ax.figure.canvas.draw()

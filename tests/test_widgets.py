@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from attnlib import attention, attention_weights, causal_mask, leaks, masked_softmax, sliding_window_mask
+from attnlib import attention_weights, causal_mask, leaks, masked_softmax, sliding_window_mask
 from attnlib.tasks import word_pairs
 from attnlib.widgets import EQUATIONS, SENTENCES, AnalogyMap, AttentionPlane, GradientDecay, MaskPainter, Quiz
 from attnlib.wordvectors import UnknownWordError, WordVectors
@@ -119,7 +119,9 @@ def test_zero_after_the_softmax_leaves_sums_below_one_and_leaks_everywhere():
     assert painter.leaks().sum() == 15
 
 
-@pytest.mark.parametrize("preset", ["full", "causal", "window of 2", "prefix of 3", "two documents", "padding"])
+@pytest.mark.parametrize(
+    "preset", ["full", "causal", "window of 2", "prefix of 3", "two documents", "padding"]
+)
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("after", [False, True])
 def test_the_reach_is_what_the_leak_test_finds(preset, layers, after):
@@ -128,10 +130,8 @@ def test_the_reach_is_what_the_leak_test_finds(preset, layers, after):
 
     def stack(x):
         for _ in range(layers):
-            if after:
-                x = x + masked_softmax(x @ x.T / 8) * mask @ x
-            else:
-                x = x + attention(x, x, x, mask)
+            weights = masked_softmax(x @ x.T / 8) * mask if after else masked_softmax(x @ x.T / 8, mask)
+            x = x + weights @ x
         return x
 
     x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
@@ -144,5 +144,5 @@ def test_layers_of_a_window_reach_further():
 
 
 def test_an_unknown_preset_is_named():
-    with pytest.raises(ValueError, match="preset must be one of full, causal, .* got 'diagonal'"):
+    with pytest.raises(ValueError, match=r"preset must be one of full, causal, .* got 'diagonal'"):
         MaskPainter("diagonal")

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
 from attnlib.plotting._style import BLUE, INK, plt
 
 
-def pages(texts: Mapping[str, str], *, width: int = 70, ax: Axes | None = None) -> Axes:
-    """Draw texts one below the other, each under its name.
+def pages(texts: Mapping[str, Sequence[str]], *, width: int = 70, ax: Axes | None = None) -> Axes:
+    """Draw texts one below the other, those of one writer under its name.
 
     Args:
-        texts: By name.
+        texts: By name, some for each.
         width: How many characters a line has.
         ax: Where to draw.
 
@@ -22,8 +22,9 @@ def pages(texts: Mapping[str, str], *, width: int = 70, ax: Axes | None = None) 
         The axes.
     """
     lines = []
-    for name, text in texts.items():
-        lines += [(name, True), *((line, False) for line in textwrap.wrap(text, width) or [""]), ("", False)]
+    for name, some in texts.items():
+        wrapped = (line for text in some for line in textwrap.wrap(text, width) or [""])
+        lines += [(name, True), *((line, False) for line in wrapped), ("", False)]
     lines = lines[:-1]
     if ax is None:
         _, ax = plt.subplots(figsize=(7.2, 0.3 + 0.22 * len(lines)))

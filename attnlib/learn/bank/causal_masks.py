@@ -91,7 +91,9 @@ def count_pairs(answer: object) -> str | None:
     for name, (right, mistakes) in known.items():
         got = numbers(answer[name]).item()
         if got != right:
-            return f"{name}: {mistakes.get(got, f'it should be another number than {got:g}; count row by row.')}"
+            return (
+                f"{name}: {mistakes.get(got, f'it should be another number than {got:g}; count row by row.')}"
+            )
     return None
 
 
@@ -107,10 +109,22 @@ def causal_for_cache(answer: object) -> str | None:
             right,
             [
                 (~right, "it is inverted: True must mean may attend."),
-                (causal_mask(T, S, offset=0), "it is aligned top-left: the last query must see the last key."),
-                (causal_mask(T, S, offset=S - T - 1), "no query sees itself: the diagonal belongs to the mask."),
-                (causal_mask(T, S, offset=S - T + 1), "each query sees one key too many, the one after itself."),
-                (~causal_mask(T, S, offset=S - T - 1), "this is the upper triangle: query i sees keys from i on."),
+                (
+                    causal_mask(T, S, offset=0),
+                    "it is aligned top-left: the last query must see the last key.",
+                ),
+                (
+                    causal_mask(T, S, offset=S - T - 1),
+                    "no query sees itself: the diagonal belongs to the mask.",
+                ),
+                (
+                    causal_mask(T, S, offset=S - T + 1),
+                    "each query sees one key too many, the one after itself.",
+                ),
+                (
+                    ~causal_mask(T, S, offset=S - T - 1),
+                    "this is the upper triangle: query i sees keys from i on.",
+                ),
                 (causal_mask(S, T, offset=0).mT.flip(0, 1), "this is the upper triangle, turned."),
                 (right.mT, "rows and columns are swapped: queries are rows."),
                 (torch.ones(T, S, dtype=torch.bool), "nothing is masked."),
@@ -212,7 +226,9 @@ def safe_softmax(answer: object) -> str | None:
     if words:
         return words
     if not isinstance(out, Tensor) or not out.requires_grad:
-        return "the weights are right, but no gradient can flow: use tensor operations, without detach or NumPy."
+        return (
+            "the weights are right, but no gradient can flow: use tensor operations, without detach or NumPy."
+        )
     (out * _random(4, 5, seed=1)).sum().backward()
     if leaf.grad.isnan().any():
         return "the weights are right, but the gradient is NaN: backward still passes through 0/0. Repair the scores before the softmax, not the weights after it."
@@ -342,7 +358,10 @@ def cached_step(answer: object) -> str | None:
         got = got[None]
     if not (torch.equal(kept[0], keys) and torch.equal(kept[1], values)):
         return "it changes the tensors that were kept; make longer ones with torch.cat."
-    whole = ((torch.cat([keys, q]) @ all_k.mT * D**-0.5).masked_fill(~causal_mask(S + 1), -math.inf).softmax(-1) @ all_v).double()
+    whole = (
+        (torch.cat([keys, q]) @ all_k.mT * D**-0.5).masked_fill(~causal_mask(S + 1), -math.inf).softmax(-1)
+        @ all_v
+    ).double()
     return compare(
         got,
         right,

@@ -93,7 +93,9 @@ def future_at_once(fn, x):
 
 def step(use=None, scale=None):
     def fn(q, k, v, keys, values):
-        all_k, all_v = (torch.cat([keys, k]), torch.cat([values, v])) if use is None else use(k, v, keys, values)
+        all_k, all_v = (
+            (torch.cat([keys, k]), torch.cat([values, v])) if use is None else use(k, v, keys, values)
+        )
         return (q @ all_k.T / (q.shape[-1] ** 0.5 if scale is None else scale)).softmax(-1) @ all_v
 
     return fn
@@ -227,7 +229,14 @@ WRONG = [
         ("6.8", LEAKS | {name: not LEAKS[name]}, f"{name}: {words}")
         for name, words in zip(
             "abcdef",
-            ("the weight of the future", "minus infinity", "the mean", "a window", "masked_fill", "a running sum"),
+            (
+                "the weight of the future",
+                "minus infinity",
+                "the mean",
+                "a window",
+                "masked_fill",
+                "a running sum",
+            ),
             strict=True,
         )
     ),
