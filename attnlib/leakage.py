@@ -28,8 +28,9 @@ def leaks(
 
     The outputs are compared bit for bit, so a right mask leaves no trace at all, and a wrong one no
     doubt. The result can be compared with a mask: ``(leaks(fn, x) & ~causal_mask(T)).any()`` is False
-    for a causal model. In a batch, a position is changed in every sequence at once. That nothing was
-    seen is strong evidence and not a proof: a leak may need other inputs to show.
+    for a causal model. In a batch, a position is changed in every sequence at once, and the
+    table is the union over sequences: test one length at a time; leaks between sequences it cannot see.
+    That nothing was seen is strong evidence and not a proof: a leak may need other inputs to show.
 
     Args:
         fn: Takes ``x`` and returns outputs whose sequence axis stands at the same place. It must give

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 import torch
 from torch import Tensor
 
 from attnlib.learn.exercises import Exercise, call
-from attnlib.learn.grading import Calls, compare, numbers
+from attnlib.learn.grading import Calls, close, compare, numbers
 from attnlib.masks import causal_mask, padding_mask
 
 
@@ -34,6 +35,8 @@ def _named(got: Tensor, right: Tensor, mistakes: list[tuple[Tensor, str]]) -> st
 
 def row_by_hand(answer: object) -> str | None:
     """Grade the weights of the third of four words."""
+    if isinstance(answer, (list, tuple)):
+        answer = [float(a) if isinstance(a, Fraction) else a for a in answer]
     e = torch.tensor([1.0, 3.0, 1.0, 5.0], dtype=torch.float64)
     sees = torch.tensor([1.0, 1.0, 1.0, 0.0], dtype=torch.float64)
     right = e * sees / (e * sees).sum()
@@ -79,12 +82,13 @@ def count_pairs(answer: object) -> str | None:
             },
         ),
         "cache": (
-            27,
+            34,
             {
-                6: "that is aligned top-left; the three queries are the last words.",
-                30: "the first of the three queries must not see the two words after it.",
-                55: "that is the whole triangle; only the last three rows are asked for.",
-                24: "each query may see its own key too.",
+                10: "that is aligned top-left; the four queries are the last words.",
+                40: "the first of the four queries must not see the three words after it.",
+                55: "that is the whole triangle; only the last four rows are asked for.",
+                30: "each query may see its own key too.",
+                24: "these are the six kept words alone; each new word also sees itself and the new ones before it.",
             },
         ),
     }
@@ -204,15 +208,28 @@ def _softmax_cases(scores: Tensor, mask: Tensor) -> list[tuple[Tensor, str]]:
         (plain, "the mask is not used."),
         (wrong_way, "the softmax runs over the queries; each row, over the keys, must sum to one: dim=-1."),
         (inverted, "the mask is inverted: it hides where it is True."),
+        (torch.zeros_like(plain), "every weight has vanished: subtract in each row the largest score that may be seen, not the largest of all."),
         (multiplied, "a score of 0 is not minus infinity: its exponential is 1."),
         (multiplied.masked_fill(blind, 0), "a score of 0 is not minus infinity: its exponential is 1."),
     ]  # fmt: skip
 
 
+def _extreme(got: Tensor, right: Tensor, *, by_hand: bool) -> str:
+    """Name what goes wrong with a hidden score of 200 (row 4), or with visible ones of -200 (row 5)."""
+    if by_hand:
+        return "right for small scores, wrong near 200 or -200: there exponentials overflow or vanish. Subtract in each row the largest score that may be seen, or use PyTorch's softmax."
+    if not close(got[4], right[4]):
+        return "wrong where a hidden score is 200: zeroed after the softmax, the visible weights have vanished, and dividing by their sum does not bring them back. Hide scores before the softmax."
+    return "wrong where visible scores are near -200: the number you fill in is larger, and takes the weight. Fill in minus infinity."
+
+
 def safe_softmax(answer: object) -> str | None:
-    """Grade a masked softmax that survives a row without keys, and its gradient."""
-    scores = _random(4, 5, seed=0)
-    mask = torch.tensor([[1, 1, 0, 0, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 0]]).bool()
+    """Grade a masked softmax that survives a row without keys, extreme scores, and its gradient."""
+    scores = _random(6, 5, seed=0)
+    scores[4, 2] = 200.0  # hidden, and far larger than what may be seen
+    scores[5, :2] -= 200.0  # may be seen, and far smaller than what is hidden
+    rows = ["11001", "00000", "11111", "00010", "11010", "11000"]
+    mask = torch.tensor([[cell == "1" for cell in row] for row in rows])
     right = scores.masked_fill(~mask, -math.inf).softmax(-1).nan_to_num(0).double()
     leaf = scores.clone().requires_grad_()
     with Calls() as calls:
@@ -221,16 +238,18 @@ def safe_softmax(answer: object) -> str | None:
         return "right or not, it calls ready-made attention; write it with masked_fill and softmax."
     got = numbers(out)
     if got.shape == right.shape and got[1].isnan().all():
-        return "the blind row is NaN: its scores are all minus infinity. Give it any finite scores, and set its weights to zero afterwards."
+        return "the blind row is NaN, 0/0. Give it any finite scores before the softmax, and set its weights to zero afterwards."
     words = compare(got, right, [(w.double(), m) for w, m in _softmax_cases(scores, mask)])
+    if words and close(got[:4], right[:4]):
+        words = _extreme(got, right, by_hand=not calls.names & {"softmax", "log_softmax"})
     if words:
         return words
     if not isinstance(out, Tensor) or not out.requires_grad:
         return (
             "the weights are right, but no gradient can flow: use tensor operations, without detach or NumPy."
         )
-    (out * _random(4, 5, seed=1)).sum().backward()
-    if leaf.grad.isnan().any():
+    (out * _random(6, 5, seed=1)).sum().backward()
+    if not leaf.grad.isfinite().all():
         return "the weights are right, but the gradient is NaN: backward still passes through 0/0. Repair the scores before the softmax, not the weights after it."
     if not torch.equal(scores, leaf.detach()):
         return "it changes the scores it was given; use masked_fill without the underscore."
@@ -241,6 +260,8 @@ def repaired(answer: object) -> str | None:
     """Grade the repair of a masked attention with planted bugs."""
     T, S, D = 4, 6, 3
     q, k, v = _random(T, D, seed=0), _random(S, D, seed=1), _random(S, 2, seed=2)
+    q[0, 0] = 10.0  # the first query: scores near -69 for what it may see, and near 69 for a hidden key
+    k[:, 0] = 12.0 * torch.tensor([-1.0, -1.0, -1.0, 0.0, 0.0, 1.0])
     mask = causal_mask(T, S)
     scores = q @ k.T / D**0.5
 
@@ -249,6 +270,8 @@ def repaired(answer: object) -> str | None:
 
     closed = scores.masked_fill(~mask, -math.inf)
     got = numbers(call(answer, q.clone(), k.clone(), v.clone(), mask.clone()))
+    if close(got[1:], out(closed)[1:]) and close(got[0].nan_to_num(0), torch.zeros(2).double()):
+        return "zero after the softmax, divided by the sum, fails where a hidden score is far larger: the visible weights have vanished. Fill the scores with minus infinity before it."
     return compare(
         got,
         out(closed),
@@ -271,7 +294,7 @@ def which_leak(answer: object) -> str | None:
     reasons = {
         "a": "a: the weight of the future is zero, but the future stands in the sum that divides all weights.",
         "b": "b: minus infinity goes in before the softmax, where it is not allowed to attend; nothing is left of the future.",
-        "c": "c: the mean over the sequence holds every word, the later ones too, and it is taken before the mask.",
+        "c": "c: the norm over the sequence holds every word, the later ones too, and it is taken before the mask.",
         "d": "d: a window shows less of the past, and nothing of the future.",
         "e": "e: masked_fill fills where its mask is True: it hides the past and leaves the future.",
         "f": "f: a running sum holds the words up to here and no later one.",
@@ -308,6 +331,14 @@ def _suspects(T: int) -> dict[str, tuple[Callable[[Tensor], Tensor], bool]]:
     def faint(x: Tensor) -> Tensor:
         return attend(mask)(x) + 1e-6 * x.sum(0)
 
+    def faint_and_shifted(x: Tensor) -> Tensor:
+        return attend(mask)(x) + (3 + 3e-6 * x.sum(0))
+
+    def centred(x: Tensor) -> Tensor:
+        y = x - x.mean(-1, keepdim=True)
+        y = y - y.round(decimals=4).sum(0) / T  # rounded: what is added to all features leaves no bit behind
+        return attend(mask)(y)
+
     return {
         "causal attention": (attend(mask), True),
         "attention without a mask": (attend(torch.ones(T, T, dtype=torch.bool)), False),
@@ -318,6 +349,8 @@ def _suspects(T: int) -> dict[str, tuple[Callable[[Tensor], Tensor], bool]]:
         "a function whose third output hears the fourth word and nothing else leaks": (only_next, False),
         "zero after the softmax": (lambda x: ((x @ x.mT).softmax(-1) * mask) @ x, False),
         "a leak of one part in a million": (faint, False),
+        "a leak of a few parts in a million on outputs near 3": (faint_and_shifted, False),
+        "a function that centres the features of each word first": (centred, False),
     }
 
 
@@ -335,6 +368,8 @@ def own_leak_test(answer: object) -> str | None:
             continue
         if causal:
             return f"{name} does not leak, but your test says it does. Compare the outputs before the changed position only: those from it on may change."
+        if "centres" in name:
+            return f"{name} is missed: adding one number to all features of a word leaves no trace there. Change each feature by another amount."
         if "million" in name:
             return f"{name} is missed: compare bit for bit, with torch.equal, not to a tolerance."
         return f"{name} is missed: your test says it does not leak. Change every position in turn, and compare every output before it."
@@ -370,6 +405,7 @@ def cached_step(answer: object) -> str | None:
             (v.double(), "only the new key is seen; attend to the kept ones too."),
             (values[:1].double(), "only the first key is seen: a causal mask aligned top-left. One new query sees every key."),
             (attend(q, all_k, all_v, 1.0), "the scale is missing: divide the scores by the root of D."),
+            (attend(q, all_k, all_v, 1 / D), "you divided the scores by D; divide by its root."),
             (attend(k, all_k, all_v), "you asked with the key instead of the query."),
             (attend(q, torch.cat([k, keys]), all_v), "keys and values are in different order: append both at the end."),
             (attend(q, all_k, torch.cat([v, values])), "keys and values are in different order: append both at the end."),
@@ -392,7 +428,7 @@ EXERCISES = [
         "6.2", "Count the open cells", "easy", 5,
         (
             "Go row by row: how many keys does the first query see, the second, the tenth?",
-            "The window: 1 + 2 + 3 + 3 + ... The cache: the rows are the last three of the ten.",
+            "The window: 1 + 2 + 3 + 3 + ... The cache: the rows are the last four of the ten.",
         ),
         count_pairs,
         "A triangle is about half of the square; a window grows with the length and not with its square.",
@@ -434,7 +470,7 @@ EXERCISES = [
             "After the softmax, fill the blind rows with 0 again. `masked_fill` lets no gradient through where it fills.",
         ),
         safe_softmax,
-        "Repair before the softmax and clean up after it: then both directions are finite.",
+        "Weights and gradients are finite. nan_to_num after the softmax does that with masked_fill, which stops the gradient; a repair before the softmax does it even where the mask is added.",
     ),
     Exercise(
         "6.7", "Repair it", "medium", 8,
@@ -459,6 +495,7 @@ EXERCISES = [
         "6.9", "Your own leak test", "hard", 15,
         (
             "For each position j: clone x, change row j of the clone, run fn on it.",
+            "Change the features by different amounts, at random for instance: a function may begin by subtracting their mean.",
             "Compare `fn(x)[:j]` with `fn(changed)[:j]`: all outputs before j.",
             "Use `torch.equal`: a leak may be faint.",
         ),

@@ -1,6 +1,7 @@
 """Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -28,10 +29,21 @@ def safe(scores, mask):
     return scores.masked_fill(~mask, INF).masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0)
 
 
-def by_exponentials(scores, mask):
-    e = (scores - scores.max()).exp() * mask
+def by_exponentials(scores, mask, largest=None):
+    largest = scores.masked_fill(~mask, -1e30).amax(-1, keepdim=True) if largest is None else largest
+    e = (scores - largest).masked_fill(~mask, INF).exp()
     total = e.sum(-1, keepdim=True)
     return e / torch.where(total > 0, total, 1)
+
+
+def zeroed_and_divided(scores, mask):
+    weights = scores.softmax(-1) * mask
+    return weights / weights.sum(-1, keepdim=True).clamp(1e-9)
+
+
+def raw_exponentials(scores, mask):
+    e = scores.exp() * mask
+    return e / e.sum(-1, keepdim=True).clamp(1e-9)
 
 
 def patched(scores, mask):
@@ -66,12 +78,12 @@ def with_numpy(q, k, v, mask):
 LEAKS = {"a": True, "b": False, "c": True, "d": False, "e": True, "f": False}
 
 
-def leak_test(same, *, positions=None, sizes=1.0, until=0, copy=True):
+def leak_test(same, *, positions=None, sizes=1.0, until=0, copy=True, spread=True):
     def is_causal(fn, x):
         before = fn(x)
         for j in range(len(x)) if positions is None else positions:
             changed = x.clone() if copy else x
-            changed[j] += sizes
+            changed[j] += sizes * torch.linspace(1, 2, x.shape[1]) if spread else sizes
             if not same(before[: j + until], fn(changed)[: j + until]):
                 return False
         return True
@@ -119,10 +131,16 @@ def in_place_step(q, k, v, keys, values):
 
 
 ROW = [0.2, 0.6, 0.2, 0]
-OPEN = {"causal": 55, "window": 27, "cache": 27}
+OPEN = {"causal": 55, "window": 27, "cache": 34}
 
 RIGHT = {
-    "6.1": [ROW, torch.tensor(ROW), np.array([ROW]), [1 / 5, 3 / 5, 1 / 5, 0.0]],
+    "6.1": [
+        ROW,
+        torch.tensor(ROW),
+        np.array([ROW]),
+        [1 / 5, 3 / 5, 1 / 5, 0.0],
+        [Fraction(n, 5) for n in (1, 3, 1, 0)],
+    ],
     "6.2": [OPEN, {k: float(v) for k, v in OPEN.items()}],
     "6.3": [
         causal_mask,
@@ -142,7 +160,13 @@ RIGHT = {
         lambda m: (m == False).view(m.shape[0], 1, 1, -1),  # noqa: E712
         lambda m: 1 - m.int().numpy()[:, None, None] > 0,
     ],
-    "6.6": [safe, by_exponentials, masked_softmax, patched],
+    "6.6": [
+        safe,
+        by_exponentials,
+        masked_softmax,
+        patched,
+        lambda s, m: s.masked_fill(~m, -1e9).softmax(-1) * m,
+    ],
     "6.7": [repair(), with_numpy, lambda q, k, v, m: safe(q @ k.mT / q.shape[1] ** 0.5, m) @ v],
     "6.8": [LEAKS, {k: int(v) for k, v in LEAKS.items()}],
     "6.9": [
@@ -168,12 +192,13 @@ WRONG = [
     ("6.2", OPEN | {"window": 30}, "fewer than three keys"),
     ("6.2", OPEN | {"window": 34}, "counts the word itself"),
     ("6.2", OPEN | {"window": 44}, "does not reach ahead"),
-    ("6.2", OPEN | {"cache": 6}, "top-left"),
-    ("6.2", OPEN | {"cache": 30}, "the two words after it"),
-    ("6.2", OPEN | {"cache": 24}, "its own key"),
+    ("6.2", OPEN | {"cache": 10}, "top-left"),
+    ("6.2", OPEN | {"cache": 40}, "the three words after it"),
+    ("6.2", OPEN | {"cache": 30}, "its own key"),
+    ("6.2", OPEN | {"cache": 24}, "the six kept words alone"),
     ("6.2", OPEN | {"cache": 55}, "the whole triangle"),
     ("6.2", OPEN | {"window": 12}, "count row by row"),
-    ("6.2", [55, 27, 27], "keep the dict"),
+    ("6.2", [55, 27, 34], "keep the dict"),
     ("6.3", lambda T, S: ~causal_mask(T, S), "inverted"),
     ("6.3", lambda T, S: causal_mask(T, S, offset=0), "top-left"),
     ("6.3", lambda T, S: causal_mask(T, S, offset=S - T - 1), "no query sees itself"),
@@ -213,6 +238,10 @@ WRONG = [
     ("6.6", lambda s, m: s.masked_fill(~m, INF).softmax(0).nan_to_num(0), "over the queries"),
     ("6.6", lambda s, m: s.masked_fill(m, INF).softmax(-1).nan_to_num(0), "inverted"),
     ("6.6", lambda s, m: (s * m).softmax(-1), "its exponential is 1"),
+    ("6.6", zeroed_and_divided, "where a hidden score is 200"),
+    ("6.6", lambda s, m: s.masked_fill(~m, -50.0).softmax(-1) * m, "near -200"),
+    ("6.6", raw_exponentials, "overflow or vanish"),
+    ("6.6", lambda s, m: by_exponentials(s, m, s.max()), "not the largest of all"),
     ("6.6", added, "the gradient is NaN"),
     ("6.6", lambda s, m: safe(s.detach(), m), "no gradient can flow"),
     ("6.6", filled_in_place, "changes the scores"),
@@ -220,6 +249,7 @@ WRONG = [
     ("6.7", repair(dim=0), "not over the queries"),
     ("6.7", repair(lambda s, m: s.masked_fill(m, INF)), "hides what may be seen"),
     ("6.7", lambda q, k, v, m: ((q @ k.T / 3**0.5).softmax(-1) * m) @ v, "zero after the softmax"),
+    ("6.7", lambda q, k, v, m: zeroed_and_divided(q @ k.T / 3**0.5, m) @ v, "divided by the sum, fails"),
     ("6.7", repair(lambda s, m: s * m), "its exponential is 1"),
     ("6.7", repair(lambda s, m: s), "not used any more"),
     ("6.7", repair(scale=lambda k: 1.0), "the scale is gone"),
@@ -232,7 +262,7 @@ WRONG = [
             (
                 "the weight of the future",
                 "minus infinity",
-                "the mean",
+                "the norm",
                 "a window",
                 "masked_fill",
                 "a running sum",
@@ -248,12 +278,15 @@ WRONG = [
     ("6.9", leak_test(torch.equal, positions=[5]), "third output hears the fourth word"),
     ("6.9", leak_test(torch.equal, positions=[1, 2, 5]), "third output hears the fourth word"),
     ("6.9", leak_test(lambda a, b: torch.allclose(a, b, atol=1e-4)), "bit for bit"),
+    ("6.9", leak_test(torch.allclose), "bit for bit"),
+    ("6.9", leak_test(torch.equal, spread=False), "by another amount"),
     ("6.9", leak_test(torch.equal, copy=False), "change a clone"),
     ("6.9", lambda fn, x: leaks(fn, x), "return one bool"),
     ("6.10", step(lambda k, v, a, b: (a, b)), "the new key and value are missing"),
     ("6.10", step(lambda k, v, a, b: (k, v)), "only the new key is seen"),
     ("6.10", step(lambda k, v, a, b: (a[:1], b[:1])), "top-left"),
     ("6.10", step(scale=1.0), "the scale is missing"),
+    ("6.10", step(scale=3.0), "you divided the scores by D"),
     ("6.10", lambda q, k, v, a, b: step()(k, k, v, a, b), "with the key instead"),
     ("6.10", step(lambda k, v, a, b: (torch.cat([k, a]), torch.cat([b, v]))), "in different order"),
     ("6.10", every_row, "only the new word asks"),
