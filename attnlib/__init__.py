@@ -8,6 +8,7 @@ from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
 from attnlib.device import pick_device
 from attnlib.functional import attention, attention_scores, attention_weights, masked_softmax
+from attnlib.leakage import leaks
 from attnlib.linear import linear_attention, linear_attention_step
 from attnlib.local import sliding_window_attention
 from attnlib.masks import (
@@ -40,6 +41,7 @@ __all__ = [
     "causal_mask",
     "document_mask",
     "dot_scores",
+    "leaks",
     "linear_attention",
     "linear_attention_step",
     "masked_softmax",

@@ -23,7 +23,7 @@ LAYERS = [
         "recurrent",
         "wordvectors",
     },
-    {"fused"},
+    {"fused", "leakage"},
     {"functional"},
     {"multihead", "tiled", "linear", "local"},
     {"blocks", "probe"},

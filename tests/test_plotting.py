@@ -146,3 +146,28 @@ def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     assert (top.get_xscale(), top.get_yscale(), bottom.get_yscale()) == ("log", "linear", "log")
     (only,) = plotting.panels({"loss": runs})
     assert only.get_xscale() == "linear"
+
+
+def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed():
+    masks = {"causal": causal_mask(3), "full": torch.ones(3, 3), "one ahead": causal_mask(3, offset=1)}
+    axes = plotting.mask_row(masks, allowed=causal_mask(3), columns=2, keys=list("abc"))
+    assert [ax.texts[0].get_text() for ax in axes] == list(masks)
+    assert [len(ax.patches) for ax in axes] == [0, 3, 2]
+    assert [t.get_text() for t in axes[0].get_xticklabels()] == ["a", "b", "c"]
+    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["0", "1", "2"]
+    assert axes[0].get_ylabel() == "query"
+    assert sum(ax.get_visible() for ax in axes[0].figure.axes) == 3
+
+
+def test_mask_row_checks_sizes():
+    with pytest.raises(ValueError, match=r"wide must be \(queries, keys\) = \(3, 3\), got \(3, 5\)"):
+        plotting.mask_row({"causal": causal_mask(3), "wide": causal_mask(3, 5)})
+    with pytest.raises(ValueError, match=r"allowed must be \(3, 3\) like the masks, got \(2, 2\)"):
+        plotting.mask_row({"causal": causal_mask(3)}, allowed=causal_mask(2))
+
+
+def test_pages_wrap_texts_under_their_names():
+    ax = plotting.pages({"first": ["one two three", ""], "second": ["a $ sign"]}, width=8)
+    assert texts(ax) == ["first", "one two", "three", "", "", "second", r"a \$ sign"]
+    assert plotting.pages({"first": [""]}, ax=ax) is ax
+    ax.figure.canvas.draw()

@@ -5,9 +5,10 @@ Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are colu
 
 from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
 from attnlib.plotting.bars import grouped_bars, strips
-from attnlib.plotting.grids import grid_row, heatmap, mask_grid
+from attnlib.plotting.grids import grid_row, heatmap, mask_grid, mask_row
 from attnlib.plotting.lines import cloud, curves, lines, panels, scatter
 from attnlib.plotting.maps import parallelogram, word_map
+from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
 from attnlib.plotting.shapes import split_and_merge
 
@@ -29,6 +30,8 @@ __all__ = [
     "heatmap",
     "lines",
     "mask_grid",
+    "mask_row",
+    "pages",
     "panels",
     "parallelogram",
     "plane",

@@ -7,6 +7,7 @@ the same numbers by `attnlib`, for comparison and for tests.
 from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
 from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.heads import HeadViewer
+from attnlib.widgets.masks import MaskPainter
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
 from attnlib.widgets.scaling import ScalingLab
@@ -18,6 +19,7 @@ __all__ = [
     "AttentionPlane",
     "GradientDecay",
     "HeadViewer",
+    "MaskPainter",
     "Quiz",
     "ScalingLab",
 ]

@@ -14,6 +14,7 @@ CHAPTERS = {
     "3": "queries_keys_values",
     "4": "sqrt_dk",
     "5": "multi_head",
+    "6": "causal_masks",
 }
 
 

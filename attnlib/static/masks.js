@@ -1,0 +1,148 @@
+// MaskPainter: paint a mask; weights, row sums and leaks follow.
+// Host contract (anywidget): model.get/set/save_changes/on/off and el; the default export renders.
+const STATE = ["mask", "after", "layers"];
+
+// Weights of each row: softmax over what is allowed, or over everything and zero afterwards.
+function weigh(scores, mask, after) {
+  return scores.map((row, i) => {
+    if (after) return softmax(row).map((w, j) => (mask[i][j] ? w : 0));
+    const open = row.map((_, j) => j).filter((j) => mask[i][j]);
+    const part = open.length ? softmax(open.map((j) => row[j])) : [];
+    return row.map((_, j) => (mask[i][j] ? part[open.indexOf(j)] : 0));
+  });
+}
+
+// Which word (column) reaches which (row) through all layers. A layer adds to its input, so each reaches itself.
+function reach(mask, after, layers) {
+  const one = mask.map((row, i) => row.map((open, j) => i === j || (after ? row.some(Boolean) : open)));
+  let reached = mask.map((row, i) => row.map((_, j) => i === j));
+  for (let n = 0; n < layers; n++) {
+    reached = one.map((row) => row.map((_, j) => row.some((open, k) => open && reached[k][j])));
+  }
+  return reached;
+}
+
+function render({ model, el }) {
+  const words = model.get("words");
+  const scores = model.get("scores");
+  const places = words.map((_, i) => i);
+  const update = (change) => {
+    for (const [name, value] of Object.entries(change)) model.set(name, value);
+    model.save_changes();
+  };
+  const paint = (i, j, open) => {
+    const mask = model.get("mask");
+    if (mask[i][j] !== open) update({ mask: mask.map((row, r) => row.map((cell, c) => (r === i && c === j ? open : cell))) });
+  };
+
+  const starts = make("div", { class: "pa-starts", role: "group", "aria-label": "Start from a mask" },
+    ...model.get("presets").map(({ name, mask }) => {
+      const button = make("button", { type: "button" }, name);
+      button.addEventListener("click", () => update({ mask: mask.map((row) => [...row]) }));
+      return button;
+    }));
+  const [layersLabel, putLayers] = slider("layers", { min: "1", max: "5", step: "1" }, (layers) => update({ layers }), String);
+  const [afterLabel, afterBox] = toggle("zero the weights after the softmax instead", (after) => update({ after }));
+
+  // One cell is in the tab order; arrows move from it.
+  let at = [0, 0], painting = null, ignoreClick = false;
+  const cells = places.map((i) => places.map((j) => {
+    const cell = ownKeys(make("button", { type: "button", class: "pa-cell", tabindex: "-1" }));
+    cell.addEventListener("focus", () => move(i, j));
+    cell.addEventListener("keydown", (event) => {
+      const [di, dj] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
+      const edge = { Home: 0, End: words.length - 1 }[event.key];
+      if (!di && !dj && edge === undefined) return;
+      event.preventDefault();
+      const row = cells[i + di];
+      (row && row[edge ?? j + dj])?.focus();
+    });
+    cell.addEventListener("click", () => { if (!ignoreClick) paint(i, j, !model.get("mask")[i][j]); });
+    cell.addEventListener("pointerdown", (event) => {
+      if (event.pointerType !== "mouse" || event.button !== 0) return;   // a finger taps, and scrolls the page
+      painting = !model.get("mask")[i][j];
+      ignoreClick = true;
+      paint(i, j, painting);
+    });
+    cell.addEventListener("pointerenter", (event) => {
+      if (painting !== null && event.buttons & 1) paint(i, j, painting);
+    });
+    return cell;
+  }));
+  const lift = () => { painting = null; setTimeout(() => (ignoreClick = false)); };
+  window.addEventListener("pointerup", lift);
+  function move(i, j) {
+    cells[at[0]][at[1]].tabIndex = -1;
+    at = [i, j];
+    cells[i][j].tabIndex = 0;
+  }
+
+  const sums = places.map(() => make("td", { class: "pa-row-sum" }));
+  const table = make("table", { class: "pa-mask" },
+    make("caption", {}, "Weights: each row is a query"),
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "query"),
+      ...words.map((word) => make("th", { scope: "col" }, word)), make("th", { scope: "col" }, "sum"))),
+    make("tbody", {}, ...words.map((word, i) => make("tr", {}, make("th", { scope: "row" }, word),
+      ...cells[i].map((cell) => make("td", {}, cell)), sums[i]))));
+  const verdict = make("p", { class: "pa-verdict" });
+  const detail = make("p", { class: "pa-detail" });
+  const spoken = make("p", { class: "pa-hidden", role: "status" });
+  const root = make("div", { class: "pa-widget pa-masks", role: "group", "aria-label": "A mask to paint" },
+    starts, make("div", { class: "pa-bar" }, layersLabel, afterLabel), table, verdict, detail,
+    make("p", { class: "pa-help" }, "Click or drag to open and close cells; or walk with the arrow keys and press Space. A dot marks a word that arrives through several layers only. Orange: from the future."),
+    spoken);
+  el.append(root);
+
+  let speech;
+  function draw() {
+    const mask = model.get("mask"), after = model.get("after"), layers = model.get("layers");
+    const weights = weigh(scores, mask, after);
+    const reached = reach(mask, after, layers);
+    putLayers(layers);
+    afterBox.checked = after;
+    const leaking = [];
+    for (const i of places) {
+      for (const j of places) {
+        const cell = cells[i][j], open = mask[i][j], w = weights[i][j];
+        const future = j > i && reached[i][j];
+        const hidden = reached[i][j] && !open && i !== j;
+        if (future) leaking.push(j);
+        cell.dataset.value = String(w);
+        cell.dataset.reached = String(reached[i][j]);
+        cell.setAttribute("aria-pressed", String(open));
+        cell.setAttribute("aria-label", `${words[i]} ${open ? "may" : "may not"} attend to ${words[j]}, weight ${show(w)}${future ? ", leaks" : ""}`);
+        cell.textContent = open ? show(w) : hidden ? "\u25cf" : "\u2013";
+        cell.classList.toggle("pa-open", open);
+        cell.classList.toggle("pa-leak", future);
+        cell.style.setProperty("--w", String(0.06 + 0.34 * w));
+      }
+      const sum = weights[i].reduce((a, b) => a + b, 0);
+      const blind = !mask[i].some(Boolean);
+      sums[i].dataset.value = String(sum);
+      sums[i].textContent = blind ? "blind" : show(sum);
+      sums[i].classList.toggle("pa-off", Math.abs(sum - 1) > 1e-9);
+    }
+    cells[at[0]][at[1]].tabIndex = 0;
+    const n = leaking.length;
+    verdict.dataset.leaks = String(n);
+    verdict.replaceChildren(make("strong", {}, n ? "Causal: no. " : "Causal: yes. "),
+      n ? `${n} ${n === 1 ? "pair lets" : "pairs let"} a word depend on a later one: ${pairs(reached)}.` : "No word depends on a later one.");
+    verdict.classList.toggle("pa-bad", n > 0);
+    const blind = words.filter((_, i) => !mask[i].some(Boolean)).length;
+    detail.textContent = `${mask.flat().filter(Boolean).length} of ${words.length ** 2} cells are open`
+      + (blind ? `; ${blind} ${blind === 1 ? "query sees" : "queries see"} nothing and ${blind === 1 ? "gets" : "get"} zeros` : "")
+      + (after ? "; weights are zeroed after the softmax, so each row still depends on every score." : ".");
+    clearTimeout(speech);
+    speech = setTimeout(() => (spoken.textContent = verdict.textContent), 400);
+  }
+  // At most three of them by name, with places, since two words are spelt alike.
+  function pairs(reached) {
+    const all = places.flatMap((i) => places.filter((j) => j > i && reached[i][j]).map((j) => `${words[i]} (${i + 1}) on ${words[j]} (${j + 1})`));
+    return all.slice(0, 3).join(", ") + (all.length > 3 ? ", \u2026" : "");
+  }
+  const stop = redrawOn(model, STATE, draw);
+  draw();
+  return () => { clearTimeout(speech); window.removeEventListener("pointerup", lift); stop(); };
+}
+
+export default { render };

@@ -1,0 +1,294 @@
+"""Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import torch
+
+from attnlib import causal_mask, leaks, masked_softmax, padding_mask, to_torch_mha
+
+INF = -math.inf
+
+
+def loop_mask(T, S):
+    return [[j <= i + S - T for j in range(S)] for i in range(T)]
+
+
+def padded(lengths, T):
+    return (torch.arange(T) >= T - lengths[:, None])[:, None, None, :]
+
+
+def loop_both(lengths, T):
+    rows = [[[[j <= i and j >= T - n for j in range(T)] for i in range(T)]] for n in lengths.tolist()]
+    return torch.tensor(rows)
+
+
+def safe(scores, mask):
+    blind = ~mask.any(-1, keepdim=True)
+    return scores.masked_fill(~mask, INF).masked_fill(blind, 0).softmax(-1).masked_fill(blind, 0)
+
+
+def by_exponentials(scores, mask, largest=None):
+    largest = scores.masked_fill(~mask, -1e30).amax(-1, keepdim=True) if largest is None else largest
+    e = (scores - largest).masked_fill(~mask, INF).exp()
+    total = e.sum(-1, keepdim=True)
+    return e / torch.where(total > 0, total, 1)
+
+
+def zeroed_and_divided(scores, mask):
+    weights = scores.softmax(-1) * mask
+    return weights / weights.sum(-1, keepdim=True).clamp(1e-9)
+
+
+def raw_exponentials(scores, mask):
+    e = scores.exp() * mask
+    return e / e.sum(-1, keepdim=True).clamp(1e-9)
+
+
+def patched(scores, mask):
+    return scores.masked_fill(~mask, INF).softmax(-1).nan_to_num(0)
+
+
+def added(scores, mask):
+    return (scores + torch.zeros_like(scores).masked_fill(~mask, INF)).softmax(-1).nan_to_num(0)
+
+
+def filled_in_place(scores, mask):
+    with torch.no_grad():
+        scores[:] = scores.masked_fill(~mask, -50.0)
+    return safe(scores, mask)
+
+
+def repair(fill=None, dim=-1, scale=None):
+    def fn(q, k, v, mask):
+        scores = q @ k.T / (q.shape[-1] ** 0.5 if scale is None else scale(k))
+        scores = scores.masked_fill(~mask, INF) if fill is None else fill(scores, mask)
+        return scores.softmax(dim).nan_to_num(0) @ v
+
+    return fn
+
+
+def with_numpy(q, k, v, mask):
+    q, k, v, mask = (t.numpy() for t in (q, k, v, mask))
+    e = np.exp(q @ k.T / math.sqrt(q.shape[1])) * mask
+    return e / e.sum(-1, keepdims=True) @ v
+
+
+LEAKS = {"a": True, "b": False, "c": True, "d": False, "e": True, "f": False}
+
+
+def leak_test(same, *, positions=None, sizes=1.0, until=0, copy=True, spread=True):
+    def is_causal(fn, x):
+        before = fn(x)
+        for j in range(len(x)) if positions is None else positions:
+            changed = x.clone() if copy else x
+            changed[j] += sizes * torch.linspace(1, 2, x.shape[1]) if spread else sizes
+            if not same(before[: j + until], fn(changed)[: j + until]):
+                return False
+        return True
+
+    return is_causal
+
+
+def random_leak_test(fn, x):
+    for j in range(len(x)):
+        changed = torch.cat([x[:j], torch.randn(1, x.shape[1]), x[j + 1 :]])
+        if (fn(x) != fn(changed)).any(-1)[:j].any():
+            return torch.tensor(False)
+    return torch.tensor(True)
+
+
+def future_at_once(fn, x):
+    return all(torch.equal(fn(x)[:j], fn(torch.cat([x[:j], x[j:] * 2 + 1]))[:j]) for j in range(len(x)))
+
+
+def step(use=None, scale=None):
+    def fn(q, k, v, keys, values):
+        all_k, all_v = (
+            (torch.cat([keys, k]), torch.cat([values, v])) if use is None else use(k, v, keys, values)
+        )
+        return (q @ all_k.T / (q.shape[-1] ** 0.5 if scale is None else scale)).softmax(-1) @ all_v
+
+    return fn
+
+
+def loop_step(q, k, v, keys, values):
+    scores = [float(q[0] @ row) / math.sqrt(q.shape[1]) for row in [*keys, k[0]]]
+    e = [math.exp(s) for s in scores]
+    return sum(w / sum(e) * row for w, row in zip(e, [*values, v[0]], strict=True))
+
+
+def every_row(q, k, v, keys, values):
+    queries, all_k, all_v = torch.cat([keys, q]), torch.cat([keys, k]), torch.cat([values, v])
+    return masked_softmax(queries @ all_k.T / 3**0.5, causal_mask(6)) @ all_v
+
+
+def in_place_step(q, k, v, keys, values):
+    out = step()(q, k, v, keys, values)
+    keys[0] = k[0]
+    return out
+
+
+ROW = [0.2, 0.6, 0.2, 0]
+OPEN = {"causal": 55, "window": 27, "cache": 34}
+
+RIGHT = {
+    "6.1": [
+        ROW,
+        torch.tensor(ROW),
+        np.array([ROW]),
+        [1 / 5, 3 / 5, 1 / 5, 0.0],
+        [Fraction(n, 5) for n in (1, 3, 1, 0)],
+    ],
+    "6.2": [OPEN, {k: float(v) for k, v in OPEN.items()}],
+    "6.3": [
+        causal_mask,
+        loop_mask,
+        lambda T, S: torch.ones(T, S).tril(S - T).bool(),
+        lambda T, S: torch.tril(torch.ones(S, S, dtype=torch.bool))[-T:],
+        lambda T, S: np.arange(S) <= np.arange(T)[:, None] + S - T,
+    ],
+    "6.4": [
+        lambda n, T: padding_mask(n, T).flip(-1) & causal_mask(T),
+        lambda n, T: padded(n, T) & torch.ones(T, T).tril().bool(),
+        loop_both,
+    ],
+    "6.5": [
+        lambda m: ~m[:, None, None, :],
+        lambda m: m.logical_not().unsqueeze(1).unsqueeze(1),
+        lambda m: (m == False).view(m.shape[0], 1, 1, -1),  # noqa: E712
+        lambda m: 1 - m.int().numpy()[:, None, None] > 0,
+    ],
+    "6.6": [
+        safe,
+        by_exponentials,
+        masked_softmax,
+        patched,
+        lambda s, m: s.masked_fill(~m, -1e9).softmax(-1) * m,
+    ],
+    "6.7": [repair(), with_numpy, lambda q, k, v, m: safe(q @ k.mT / q.shape[1] ** 0.5, m) @ v],
+    "6.8": [LEAKS, {k: int(v) for k, v in LEAKS.items()}],
+    "6.9": [
+        leak_test(torch.equal),
+        random_leak_test,
+        future_at_once,
+        lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
+    ],
+    "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[0]],
+}
+
+WRONG = [
+    ("6.1", [0.1, 0.3, 0.1, 0], "zero after the softmax"),
+    ("6.1", [0.1, 0.3, 0.1, 0.5], "nothing is masked"),
+    ("6.1", [0.25, 0.75, 0, 0], "may see itself"),
+    ("6.1", [0, 0, 0, 1], "inverted"),
+    ("6.1", [0.2, 0.6, 0.2], "give four weights"),
+    ("6.1", [1, 3, 1, 0], "divide by their sum"),
+    ("6.1", [1 / 3, 1 / 3, 1 / 3, 0], "not equal"),
+    ("6.2", OPEN | {"causal": 100}, "every pair"),
+    ("6.2", OPEN | {"causal": 45}, "the diagonal is missing"),
+    ("6.2", OPEN | {"causal": 50}, "more than half"),
+    ("6.2", OPEN | {"window": 30}, "fewer than three keys"),
+    ("6.2", OPEN | {"window": 34}, "counts the word itself"),
+    ("6.2", OPEN | {"window": 44}, "does not reach ahead"),
+    ("6.2", OPEN | {"cache": 10}, "top-left"),
+    ("6.2", OPEN | {"cache": 40}, "the three words after it"),
+    ("6.2", OPEN | {"cache": 30}, "its own key"),
+    ("6.2", OPEN | {"cache": 24}, "the six kept words alone"),
+    ("6.2", OPEN | {"cache": 55}, "the whole triangle"),
+    ("6.2", OPEN | {"window": 12}, "count row by row"),
+    ("6.2", [55, 27, 34], "keep the dict"),
+    ("6.3", lambda T, S: ~causal_mask(T, S), "inverted"),
+    ("6.3", lambda T, S: causal_mask(T, S, offset=0), "top-left"),
+    ("6.3", lambda T, S: causal_mask(T, S, offset=S - T - 1), "no query sees itself"),
+    ("6.3", lambda T, S: causal_mask(T, S, offset=S - T + 1), "one key too many"),
+    ("6.3", lambda T, S: torch.ones(T, S).triu(S - T).bool(), "upper triangle"),
+    ("6.3", lambda T, S: causal_mask(T, S).mT, "upper triangle"),
+    ("6.3", lambda T, S: causal_mask(T, S).mT if T < S else causal_mask(T), "rows and columns are swapped"),
+    ("6.3", lambda T, S: torch.ones(T, S).bool(), "nothing is masked"),
+    ("6.3", lambda T, S: torch.ones(T, S).tril(S - T), "a mask is boolean"),
+    ("6.3", lambda T, S: torch.full((T, S), INF).triu(1), "a table to add"),
+    ("6.4", lambda n, T: (padded(n, T) & causal_mask(T))[:, 0], "the axis for the heads is missing"),
+    ("6.4", lambda n, T: causal_mask(T), "the lengths are not used"),
+    ("6.4", lambda n, T: causal_mask(T).expand(3, 1, T, T), "the lengths are not used"),
+    ("6.4", lambda n, T: padded(n, T) | causal_mask(T), "combined with |"),
+    ("6.4", lambda n, T: padded(n, T).mT & causal_mask(T), "as queries (rows)"),
+    ("6.4", lambda n, T: padding_mask(n, T) & causal_mask(T), "stands at the start"),
+    ("6.4", lambda n, T: padded(n - 1, T) & causal_mask(T), "the first real word is hidden"),
+    ("6.4", lambda n, T: ~(padded(n, T) & causal_mask(T)), "True must mean may attend"),
+    ("6.4", lambda n, T: ~padded(n, T) & causal_mask(T), "the padding is inverted"),
+    ("6.4", lambda n, T: padded(n, T) & ~causal_mask(T), "the causal mask is inverted"),
+    ("6.4", padded, "the padding alone"),
+    ("6.4", lambda n, T: padded(n, T).expand(-1, -1, T, -1), "the padding alone"),
+    ("6.4", lambda n, T: padded(n + 1, T) & causal_mask(T), "one position of the padding"),
+    ("6.5", lambda m: m[:, None, None, :], "still means ignore"),
+    ("6.5", lambda m: ~m, "is read as (T, S)"),
+    ("6.5", lambda m: m, "the mask you were given"),
+    ("6.5", lambda m: ~m[:, None], "one axis is missing"),
+    ("6.5", lambda m: ~m[:, None, :, None], "the axis of the queries"),
+    ("6.5", lambda m: ~m[..., None, None], "the axis of the heads"),
+    ("6.5", lambda m: ~m[None, None], "the batch stands on the axis"),
+    ("6.5", lambda m: 1.0 - m[:, None, None].float(), "a mask is boolean"),
+    ("6.5", lambda m: to_torch_mha(m), "is read as (T, S)"),
+    ("6.6", lambda s, m: s.masked_fill(~m, INF).softmax(-1), "the blind row is NaN"),
+    ("6.6", lambda s, m: s.masked_fill(~m, -1e9).softmax(-1), "attends uniformly"),
+    ("6.6", lambda s, m: s.softmax(-1) * m, "zero after the softmax"),
+    ("6.6", lambda s, m: s.softmax(-1), "the mask is not used"),
+    ("6.6", lambda s, m: s.masked_fill(~m, INF).softmax(0).nan_to_num(0), "over the queries"),
+    ("6.6", lambda s, m: s.masked_fill(m, INF).softmax(-1).nan_to_num(0), "inverted"),
+    ("6.6", lambda s, m: (s * m).softmax(-1), "its exponential is 1"),
+    ("6.6", zeroed_and_divided, "where a hidden score is 200"),
+    ("6.6", lambda s, m: s.masked_fill(~m, -50.0).softmax(-1) * m, "near -200"),
+    ("6.6", raw_exponentials, "overflow or vanish"),
+    ("6.6", lambda s, m: by_exponentials(s, m, s.max()), "not the largest of all"),
+    ("6.6", added, "the gradient is NaN"),
+    ("6.6", lambda s, m: safe(s.detach(), m), "no gradient can flow"),
+    ("6.6", filled_in_place, "changes the scores"),
+    ("6.7", repair(lambda s, m: s.masked_fill(m, INF), 0), "nothing is repaired yet"),
+    ("6.7", repair(dim=0), "not over the queries"),
+    ("6.7", repair(lambda s, m: s.masked_fill(m, INF)), "hides what may be seen"),
+    ("6.7", lambda q, k, v, m: ((q @ k.T / 3**0.5).softmax(-1) * m) @ v, "zero after the softmax"),
+    ("6.7", lambda q, k, v, m: zeroed_and_divided(q @ k.T / 3**0.5, m) @ v, "divided by the sum, fails"),
+    ("6.7", repair(lambda s, m: s * m), "its exponential is 1"),
+    ("6.7", repair(lambda s, m: s), "not used any more"),
+    ("6.7", repair(scale=lambda k: 1.0), "the scale is gone"),
+    ("6.7", repair(scale=lambda k: len(k) ** 0.5), "not of the number of keys"),
+    ("6.8", {k: not v for k, v in LEAKS.items()}, "the other way round"),
+    *(
+        ("6.8", LEAKS | {name: not LEAKS[name]}, f"{name}: {words}")
+        for name, words in zip(
+            "abcdef",
+            (
+                "the weight of the future",
+                "minus infinity",
+                "the norm",
+                "a window",
+                "masked_fill",
+                "a running sum",
+            ),
+            strict=True,
+        )
+    ),
+    ("6.8", [True] * 6, "keep the dict"),
+    ("6.8", LEAKS | {"a": "yes"}, "answer True"),
+    ("6.9", leak_test(torch.equal, until=1), "those from it on may change"),
+    ("6.9", lambda fn, x: True, "attention without a mask is missed"),
+    ("6.9", lambda fn, x: False, "does not leak, but your test says it does"),
+    ("6.9", leak_test(torch.equal, positions=[5]), "third output hears the fourth word"),
+    ("6.9", leak_test(torch.equal, positions=[1, 2, 5]), "third output hears the fourth word"),
+    ("6.9", leak_test(lambda a, b: torch.allclose(a, b, atol=1e-4)), "bit for bit"),
+    ("6.9", leak_test(torch.allclose), "bit for bit"),
+    ("6.9", leak_test(torch.equal, spread=False), "by another amount"),
+    ("6.9", leak_test(torch.equal, copy=False), "change a clone"),
+    ("6.9", lambda fn, x: leaks(fn, x), "return one bool"),
+    ("6.10", step(lambda k, v, a, b: (a, b)), "the new key and value are missing"),
+    ("6.10", step(lambda k, v, a, b: (k, v)), "only the new key is seen"),
+    ("6.10", step(lambda k, v, a, b: (a[:1], b[:1])), "top-left"),
+    ("6.10", step(scale=1.0), "the scale is missing"),
+    ("6.10", step(scale=3.0), "you divided the scores by D"),
+    ("6.10", lambda q, k, v, a, b: step()(k, k, v, a, b), "with the key instead"),
+    ("6.10", step(lambda k, v, a, b: (torch.cat([k, a]), torch.cat([b, v]))), "in different order"),
+    ("6.10", every_row, "only the new word asks"),
+    ("6.10", in_place_step, "that were kept"),
+]
