@@ -9,6 +9,7 @@ from attnlib.plotting.grids import heatmap, mask_grid
 from attnlib.plotting.lines import curves, lines, scatter
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.planes import plane
+from attnlib.plotting.scales import growth, roofline
 
 __all__ = [
     "BLUE",
@@ -22,12 +23,14 @@ __all__ = [
     "PURPLE",
     "WEIGHTS",
     "curves",
+    "growth",
     "grouped_bars",
     "heatmap",
     "lines",
     "mask_grid",
     "parallelogram",
     "plane",
+    "roofline",
     "scatter",
     "word_map",
 ]

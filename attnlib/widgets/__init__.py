@@ -5,8 +5,9 @@ the same numbers by `attnlib`, for comparison and for tests.
 """
 
 from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
+from attnlib.widgets.cost import CostCalculator
 from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
 
-__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "GradientDecay", "Quiz"]
+__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "CostCalculator", "GradientDecay", "Quiz"]

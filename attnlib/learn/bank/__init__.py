@@ -8,7 +8,7 @@ from importlib import import_module, resources
 
 from attnlib.learn.exercises import Exercise
 
-CHAPTERS = {"1": "rnn_bottleneck", "2": "word_vectors", "3": "queries_keys_values"}
+CHAPTERS = {"1": "rnn_bottleneck", "2": "word_vectors", "3": "queries_keys_values", "7": "complexity"}
 
 
 @functools.cache
