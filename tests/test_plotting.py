@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attnlib import causal_mask, plotting
+from attnlib.roofline import stored_roofline
 
 mpl.use("Agg")
 
@@ -96,3 +97,25 @@ def test_scatter_shows_every_run():
     assert texts(ax) == ["chance"]
     assert 0 < ax.texts[0].xy[1] < 0.2
     assert plotting.scatter({1: [1.0]}, ax=ax) is ax
+
+
+def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent():
+    x = [10, 100, 1000]
+    ax = plotting.growth(x, {"square": [1, 100, 10_000], "line": [7, 70, 700]}, last=2, mark=(20, "2d"))
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert set(texts(ax)) == {"2d", "square, $n^{2.0}$", "line, $n^{1.0}$"}
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["10", "100", "1,000"]
+    assert set(texts(plotting.growth(x, {"line": [7, 70, 700]}))) == {"line"}
+    assert plotting.growth(x, {"line": x}, ax=ax) is ax
+
+
+def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():
+    roof = stored_roofline()
+    ax = plotting.roofline(roof, ["formula", "fused", "decoding"])
+    x, y = ax.lines[0].get_data()
+    assert x[1] == roof.ridge
+    assert y[1] == y[2] == roof.peak_flops
+    assert y[0] == pytest.approx(x[0] * roof.peak_bytes)
+    assert [len(line.get_xdata()) for line in ax.lines[2:]] == [len(roof.named("formula"))] * 3
+    assert {"formula", "fused", "decoding", "limit of the memory"} <= set(texts(ax))
+    assert plotting.roofline(roof, ["fused"], ax=ax) is ax

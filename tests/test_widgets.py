@@ -4,7 +4,15 @@ import pytest
 import torch
 
 from attnlib.tasks import word_pairs
-from attnlib.widgets import EQUATIONS, SENTENCES, AnalogyMap, AttentionPlane, GradientDecay, Quiz
+from attnlib.widgets import (
+    EQUATIONS,
+    SENTENCES,
+    AnalogyMap,
+    AttentionPlane,
+    CostCalculator,
+    GradientDecay,
+    Quiz,
+)
 from attnlib.wordvectors import UnknownWordError, WordVectors
 
 
@@ -51,7 +59,9 @@ def test_squashed_it_vanishes_even_with_a_weight_above_one():
     assert squashed[-1] < 1e-6
 
 
-@pytest.mark.parametrize("widget", [AttentionPlane(), AnalogyMap(), GradientDecay(), Quiz()])
+@pytest.mark.parametrize(
+    "widget", [AttentionPlane(), AnalogyMap(), CostCalculator(), GradientDecay(), Quiz()]
+)
 def test_the_front_end_asks_for_nothing_from_elsewhere(widget):
     assert "http" not in widget._esm.replace("http://www.w3.org/2000/svg", "")
     assert "import " not in widget._esm
@@ -98,3 +108,34 @@ def test_words_that_leave_no_plane_still_have_a_place():
 def test_an_unknown_word_is_named_with_close_spellings():
     with pytest.raises(UnknownWordError, match=r"closest spellings: .*king"):
         AnalogyMap(a="kingg").nearest()
+
+
+def test_the_cost_of_a_model_by_hand():
+    found = CostCalculator(n=3, d_model=8, heads=4, kv_heads=2, layers=5, width=2).numbers()
+    projections, core = 2 * (3 * 8 * 8) * 2 + 2 * (3 * 8 * 4) * 2, 2 * (3 * 3 * 8) * 2
+    assert found == {
+        "projections": 5 * projections,
+        "core": 5 * core,
+        "network": 5 * (2 * (3 * 8 * 32) * 2),
+        "scores": 4 * 9 * 2,
+        "cache": 5 * 2 * (3 * 4) * 2,
+        "crossover": 12,
+    }
+    assert CostCalculator(d_model=8, heads=4, kv_heads=4).numbers()["crossover"] == 16
+    assert CostCalculator(d_model=8, heads=4, kv_heads=4, network=True).numbers()["crossover"] == 6 * 8
+
+
+def test_the_cost_says_what_it_is_of():
+    expected = "CostCalculator(n=1024, d_model=768, heads=12, kv_heads=12, layers=12, width=2)"
+    assert repr(CostCalculator()) == expected
+
+
+@pytest.mark.parametrize(("sizes", "message"), [
+    ({"heads": 5}, "heads must divide d_model, and kv_heads must divide heads, got d_model 768, heads 5, kv_heads 12"),
+    ({"kv_heads": 5}, "heads must divide d_model, and kv_heads must divide heads, got d_model 768, heads 12, kv_heads 5"),
+    ({"width": 3}, "width must be 4, 2 or 1 bytes, got 3"),
+])  # fmt: skip
+def test_sizes_without_a_cost_are_refused(sizes, message):
+    with pytest.raises(ValueError) as caught:
+        CostCalculator(**sizes).numbers()
+    assert str(caught.value) == message

@@ -30,7 +30,7 @@ def growth(
     ylabel: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw named lines on double logarithmic paper, where a power is a straight line and its exponent the slope.
+    """Draw lines on double logarithmic paper, where a power is straight and its exponent the slope.
 
     Args:
         x: Where the lines are known, above zero.
@@ -87,7 +87,12 @@ def roofline(roof: Roofline, names: Sequence[str], *, ax: Axes | None = None) ->
     ax.axvline(roof.ridge, color=MUTED, lw=1.0, ls=":")
     for (_, found), colour, shape in zip(kernels.items(), COLOURS, MARKS, strict=False):
         ax.plot(
-            [k.intensity for k in found], [k.speed for k in found], shape, color=colour, markersize=5, alpha=0.8
+            [k.intensity for k in found],
+            [k.speed for k in found],
+            shape,
+            color=colour,
+            markersize=5,
+            alpha=0.8,
         )
     ax.set(xscale="log", yscale="log", xlim=(low, high))
     ax.set_ylim(min(k.speed for k in every) / 4, 4 * roof.peak_flops)

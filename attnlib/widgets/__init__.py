@@ -10,4 +10,12 @@ from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
 
-__all__ = ["EQUATIONS", "SENTENCES", "AnalogyMap", "AttentionPlane", "CostCalculator", "GradientDecay", "Quiz"]
+__all__ = [
+    "EQUATIONS",
+    "SENTENCES",
+    "AnalogyMap",
+    "AttentionPlane",
+    "CostCalculator",
+    "GradientDecay",
+    "Quiz",
+]

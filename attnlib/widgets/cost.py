@@ -11,7 +11,7 @@ DTYPES = {4: torch.float32, 2: torch.bfloat16, 1: torch.int8}
 
 
 class CostCalculator(anywidget.AnyWidget):
-    """Operations and bytes of a stack of Transformer blocks over one sequence, by the formulas of `attnlib.cost`.
+    """Operations and bytes of a stack of Transformer blocks over one sequence, as `attnlib.cost` has them.
 
     Embeddings, norms and the layer that names the next token are not in it.
 
@@ -50,7 +50,8 @@ class CostCalculator(anywidget.AnyWidget):
         C, H, Hkv, L = self.d_model, self.heads, self.kv_heads, self.layers
         if C % H or H % Hkv:
             raise ValueError(
-                f"heads must divide d_model, and kv_heads must divide heads, got d_model {C}, heads {H}, kv_heads {Hkv}"
+                f"heads must divide d_model, and kv_heads must divide heads, "
+                f"got d_model {C}, heads {H}, kv_heads {Hkv}"
             )
         if self.width not in DTYPES:
             raise ValueError(f"width must be 4, 2 or 1 bytes, got {self.width}")
@@ -68,6 +69,6 @@ class CostCalculator(anywidget.AnyWidget):
 
     def __repr__(self) -> str:
         return (
-            f"CostCalculator(n={self.n}, d_model={self.d_model}, heads={self.heads}, kv_heads={self.kv_heads}, "
-            f"layers={self.layers}, width={self.width})"
+            f"CostCalculator(n={self.n}, d_model={self.d_model}, heads={self.heads}, "
+            f"kv_heads={self.kv_heads}, layers={self.layers}, width={self.width})"
         )
