@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -27,11 +27,11 @@ def _one(answer: object) -> float:
     return got.item()
 
 
-def _name(got: float, right: float, known: dict[float, str], where: str = "") -> str | None:
+def _name(got: float, right: float, known: Sequence[tuple[float, str]], where: str = "") -> str | None:
     """Return None if the number is right, else the mistake that leads to it."""
     if math.isclose(got, right, rel_tol=1e-6):
         return None
-    for wrong, words in known.items():
+    for wrong, words in known:
         if math.isclose(got, wrong, rel_tol=1e-6):
             return words
     return f"{where}it should be {right:,.12g}, yours is {got:,.12g}."
@@ -39,49 +39,61 @@ def _name(got: float, right: float, known: dict[float, str], where: str = "") ->
 
 def product(answer: object) -> str | None:
     """Grade the operations of a product of a (5, 7) and a (7, 11) matrix."""
-    known = {
-        385.0: "those are the multiplications; each comes with an addition, and both are operations.",
-        55.0: "those are the numbers of the result; each of them takes seven multiplications and as many additions.",
-        110.0: "you count two operations for each number of the result; each takes 7 multiplications, not one.",
-        112.0: "those are the numbers of the two matrices; count what is done with them.",
-        715.0: "true if the first product is not added to anything; by convention its addition counts too: 2 · 5 · 7 · 11.",
-    }
+    known = [
+        (385.0, "those are the multiplications; each comes with an addition, and both are operations."),
+        (
+            55.0,
+            "those are the numbers of the result; each of them takes seven multiplications and as many additions.",
+        ),
+        (
+            110.0,
+            "you count two operations for each number of the result; each takes 7 multiplications, not one.",
+        ),
+        (112.0, "those are the numbers of the two matrices; count what is done with them."),
+        (
+            715.0,
+            "true if the first product is not added to anything; by convention its addition counts too: 2 · 5 · 7 · 11.",
+        ),
+    ]
     return _name(_one(answer), 770, known)
 
 
 def layer(answer: object) -> str | None:
-    """Grade projections and core for n = 100, d = 64, 4 heads."""
+    """Grade projections and core for n = 100, d = 64, 16 heads."""
     if not isinstance(answer, dict) or set(answer) != {"projections", "core"}:
         return "keep the dict with its two keys projections and core."
-    n, d, H = 100, 64, 4
+    n, d, H = 100, 64, 16
     wrong = _name(
         _one(answer["projections"]),
         8 * n * d * d,
-        {
-            4 * n * d * d: "projections: half of it. A multiplication and an addition are two operations.",
-            6 * n * d * d: "projections: that is Q, K and V; the projection of the output is the fourth.",
-            3 * n * d * d: "projections: there are four of them, and a multiply-add is two operations.",
-            2 * n * d * d: "projections: that is one of them; there are four: Q, K, V and the output.",
-            8 * n * d * d / H: "projections: all heads together are d wide, so H does not divide it.",
-            8 * n * d * d * H: "projections: all heads together are d wide, so H does not multiply it.",
-            8 * n * n * d: "projections: n and d are swapped: every token goes through a d by d matrix.",
-        },
+        [
+            (4 * n * d * d, "projections: half of it. A multiplication and an addition are two operations."),
+            (6 * n * d * d, "projections: that is Q, K and V; the projection of the output is the fourth."),
+            (3 * n * d * d, "projections: there are four of them, and a multiply-add is two operations."),
+            (2 * n * d * d, "projections: that is one of them; there are four: Q, K, V and the output."),
+            (8 * n * d * d / H, "projections: all heads together are d wide, so H does not divide it."),
+            (8 * n * d * d * H, "projections: all heads together are d wide, so H does not multiply it."),
+            (8 * n * n * d, "projections: n and d are swapped: every token goes through a d by d matrix."),
+        ],
         "projections: ",
     )
     return wrong or _name(
         _one(answer["core"]),
         4 * n * n * d,
-        {
-            2
-            * n
-            * n
-            * d: "core: half of it. Either the product with the values is missing, or a multiply-add was counted once.",
-            n * n * d: "core: a quarter of it. There are two products, and a multiply-add is two operations.",
-            4 * n * n * d / H: "core: that is one head; there are four, each with a table of n by n scores.",
-            4 * n * n * d * H: "core: each head is d / H wide, not d.",
-            4 * n * d * d: "core: n and d are swapped: every token meets every token, over d numbers.",
-            4 * n * n: "core: each score takes a product over all numbers of a head.",
-        },
+        [
+            (
+                2 * n * n * d,
+                "core: half of it. Either the product with the values is missing, or a multiply-add was counted once.",
+            ),
+            (
+                n * n * d,
+                "core: a quarter of it. There are two products, and a multiply-add is two operations.",
+            ),
+            (4 * n * n * d / H, "core: that is one head; there are 16, each with a table of n by n scores."),
+            (4 * n * n * d * H, "core: each head is d / H wide, not d."),
+            (4 * n * d * d, "core: n and d are swapped: every token meets every token, over d numbers."),
+            (4 * n * n, "core: each score takes a product over all numbers of a head."),
+        ],
         "core: ",
     )
 
@@ -89,21 +101,23 @@ def layer(answer: object) -> str | None:
 def crossover(answer: object) -> str | None:
     """Grade the length at which core and projections are equal, with grouped heads."""
     for d, H, Hkv in ((768, 12, 3), (1024, 16, 16), (512, 8, 1)):
-        known = {
-            2.0
-            * d: "that is for as many key heads as query heads; fewer of them make the projections of K and V smaller.",
-            1.0
-            * d: "at n = d the core is the smaller one. Write both sides down: 4 n² d = 4 n d² + 4 n d · (width of all keys).",
-            2.0
-            * d
-            * Hkv
-            / H: "the projections of queries and output do not shrink; only those of K and V do.",
-            d * (1 + Hkv / H) / 2: "half of it: a product was left out of the projections. There are four.",
-            d * (3 + Hkv / H) / 2: "only one projection shrinks in yours; K and V both do.",
-            d * (1 + H / Hkv): "the quotient is upside down: keys are Hkv heads wide, queries H.",
-        }
+        at_d = "at n = d the core is the smaller one. Write both sides down: 4 n² d = 4 n d² + 4 n d · (width of all keys)."
+        known = [
+            (
+                2.0 * d,
+                "that is for as many key heads as query heads; fewer of them make the projections of K and V smaller.",
+            ),
+            (d, at_d),
+            (
+                2.0 * d * Hkv / H,
+                "the projections of queries and output do not shrink; only those of K and V do.",
+            ),
+            (d * (1 + Hkv / H) / 2, "half of it: a product was left out of the projections. There are four."),
+            (d * (3 + Hkv / H) / 2, "only one projection shrinks in yours; K and V both do."),
+            (d * (1 + H / Hkv), "the quotient is upside down: keys are Hkv heads wide, queries H."),
+        ]
         if Hkv == H:
-            known = {1.0 * d: known[1.0 * d]}
+            known = [(d, at_d)]
         wrong = _name(
             _one(call(answer, d, H, Hkv)), d + d * Hkv / H, known, f"with d = {d}, H = {H}, Hkv = {Hkv} "
         )
@@ -115,43 +129,45 @@ def crossover(answer: object) -> str | None:
 def score_memory(answer: object) -> str | None:
     """Grade the bytes of 16 heads of 8192 by 8192 scores in bfloat16."""
     n, H = 8192, 16
-    known = {
-        8.0 * 2 * H * n * n: "that is in bits; eight of them are a byte.",
-        16.0
-        * n
-        * n: "a number of bfloat16 has 16 bits, which is 2 bytes; and there are 16 heads. One of the two is missing.",
-        2.0 * n * n: "that is one head; there are 16, each with its own scores.",
-        4.0 * H * n * n: "that is with 4 bytes a number; bfloat16 has 2.",
-        2.0 * H * n: "every query has a score for every key: n times n.",
-        2.0
-        * H
-        * n
-        * n
-        * 64: "the width does not count: a score is a single number, whatever it was computed from.",
-        2.0 * 2 * H * n * n: "twice too much: one table of scores was asked for, with 2 bytes a number.",
-        2.0 * H * n * n / 2**30: "that is in GiB; bytes were asked for.",
-        1.0 * H * n * (n + 1): "that is the lower triangle; no mask was mentioned, and all scores are held.",
-    }
+    known = [
+        (8.0 * 2 * H * n * n, "that is in bits; eight of them are a byte."),
+        (
+            16.0 * n * n,
+            "a number of bfloat16 has 16 bits, which is 2 bytes; and there are 16 heads. One of the two is missing.",
+        ),
+        (2.0 * n * n, "that is one head; there are 16, each with its own scores."),
+        (4.0 * H * n * n, "that is with 4 bytes a number; bfloat16 has 2."),
+        (2.0 * H * n, "every query has a score for every key: n times n."),
+        (
+            2.0 * H * n * n * 64,
+            "the width does not count: a score is a single number, whatever it was computed from.",
+        ),
+        (2.0 * H * n * n / 2**30, "that is in GiB; bytes were asked for."),
+        (
+            1.0 * H * n * (n + 1),
+            "that is the lower triangle; no mask was mentioned, and all scores are held.",
+        ),
+    ]
     return _name(_one(answer), 2 * H * n * n, known)
 
 
 def cache(answer: object) -> str | None:
     """Grade the bytes of a KV cache."""
-    for layers, d, H, Hkv, n, width in ((12, 768, 12, 4, 1000, 2), (32, 4096, 32, 8, 700, 4)):
+    for layers, d, H, Hkv, n, width in ((10, 768, 12, 3, 1000, 4), (32, 4096, 32, 8, 700, 2)):
         D = d // H
         right = 2.0 * layers * Hkv * D * n * width
-        known = {
-            right / 2: "half of it: keys and values are both kept.",
-            right * H / Hkv: "you count the query heads; only key and value heads are kept.",
-            right / layers: "that is one layer; every layer has keys and values of its own.",
-            right / 2 * H / Hkv: "keys and values are both kept, and only Hkv heads of each.",
-            right * 8: "that is in bits; the width is given in bytes.",
-            right / width: "those are numbers; each takes `width` bytes.",
-            right * H: "each head is d / H wide, not d.",
-            right * n: "the cache holds keys and values, not scores: it grows with n, not n².",
-            right / D: "each head keeps d / H numbers for a token, not one.",
-            right / Hkv: "every one of the Hkv heads keeps its keys and values.",
-        }
+        known = [
+            (right / 2, "half of it: keys and values are both kept."),
+            (right * H / Hkv, "you count the query heads; only key and value heads are kept."),
+            (right / layers, "that is one layer; every layer has keys and values of its own."),
+            (right / 2 * H / Hkv, "keys and values are both kept, and only Hkv heads of each."),
+            (right * 8, "that is in bits; the width is given in bytes."),
+            (right / width, "those are numbers; each takes `width` bytes."),
+            (right * H, "each head is d / H wide, not d."),
+            (right * n, "the cache holds keys and values, not scores: it grows with n, not n²."),
+            (right / D, "each head keeps d / H numbers for a token, not one."),
+            (right / Hkv, "every one of the Hkv heads keeps its keys and values."),
+        ]
         where = f"with {layers} layers, d = {d}, H = {H}, Hkv = {Hkv}, n = {n} and {width} bytes "
         wrong = _name(_one(call(answer, layers, d, H, Hkv, n, width)), right, known, where)
         if wrong:
@@ -161,26 +177,26 @@ def cache(answer: object) -> str | None:
 
 def longest(answer: object) -> str | None:
     """Grade the longest text whose cache fits."""
-    for memory, layers, Hkv, D, width in ((10**9, 12, 4, 64, 2), (5 * 2**30, 32, 8, 128, 2)):
+    for memory, layers, Hkv, D, width in ((10**9, 12, 4, 64, 4), (5 * 2**30, 32, 8, 128, 2)):
         token = 2 * layers * Hkv * D * width
         right, exact = memory // token, memory / token
         got = _one(call(answer, memory, layers, Hkv, D, width))
         where = f"with {memory:,} bytes "
-        known = {
-            exact: f"{where}{exact:,.2f} tokens would fill it exactly; there are whole tokens only.",
-            float(right + 1): f"{where}yours is one token too many: it would not fit any more.",
-            float(memory // (token // 2)): "twice too long: keys and values are both kept.",
-            2 * exact: "twice too long: keys and values are both kept.",
-            float(memory * layers // token): "too long: every layer keeps keys and values.",
-            float(memory // token // 8): "eight times too short: the width is in bytes already, not bits.",
-            float(memory // (8 * token)): "eight times too short: the width is in bytes already, not bits.",
-            float(8 * memory // token): "eight times too long: memory and width are both in bytes.",
-            float(memory * width // token): "too long: a number takes `width` bytes.",
-            float(math.isqrt(memory // token)): "no root: the cache grows with n, not with n².",
-            float(token): "that is what one token takes; how many fit?",
-        }
+        known = [
+            (exact, f"{where}{exact:,.2f} tokens would fill it exactly; there are whole tokens only."),
+            (float(right + 1), f"{where}yours is one token too many: it would not fit any more."),
+            (float(memory // (token // 2)), "twice too long: keys and values are both kept."),
+            (2 * exact, "twice too long: keys and values are both kept."),
+            (float(memory * layers // token), "too long: every layer keeps keys and values."),
+            (float(memory // token // 8), "eight times too short: the width is in bytes already, not bits."),
+            (float(memory // (8 * token)), "eight times too short: the width is in bytes already, not bits."),
+            (float(8 * memory // token), "eight times too long: memory and width are both in bytes."),
+            (float(memory * width // token), "too long: a number takes `width` bytes."),
+            (float(math.isqrt(memory // token)), "no root: the cache grows with n, not with n²."),
+            (float(token), "that is what one token takes; how many fit?"),
+        ]
         if exact == right:
-            known.pop(exact)
+            known = known[1:]
         if got != right:
             return _name(got, right, known, where) or f"{where}it should be {right}, yours is {got:g}."
     return None
@@ -191,29 +207,36 @@ def window_pairs(answer: object) -> str | None:
     for n, window in ((10, 3), (7, 1), (1000, 64), (4, 9)):
         right = sum(min(i + 1, window) for i in range(n))
         full, wide = n * (n + 1) // 2, sum(min(i + 1, window + 1) for i in range(n))
-        known = {
-            float(n * n): "that is every pair; a query sees at most `window` keys, and none that come later.",
-            float(
-                n * window
-            ): "the first queries have fewer keys than the window: the first sees itself alone.",
-            float(
-                sum(min(i, window - 1) for i in range(n))
-            ): "the query itself is one of the keys in its window.",
-            float(wide): "one key too many a query: the window counts the query itself.",
-            float(
-                sum(min(n, i + window) - max(0, i - window + 1) for i in range(n))
-            ): "your window looks ahead too; it is causal.",
-            float(full): "that is the whole triangle; a query sees at most `window` keys.",
-        }
+        known = [
+            (
+                float(n * n),
+                "that is every pair; a query sees at most `window` keys, and none that come later.",
+            ),
+            (
+                float(n * window),
+                "the first queries have fewer keys than the window: the first sees itself alone.",
+            ),
+            (
+                float(sum(min(i, window - 1) for i in range(n))),
+                "the query itself is one of the keys in its window.",
+            ),
+            (float(wide), "one key too many a query: the window counts the query itself."),
+            (
+                float(sum(min(n, i + window) - max(0, i - window + 1) for i in range(n))),
+                "your window looks ahead too; it is causal.",
+            ),
+            (float(full), "that is the whole triangle; a query sees at most `window` keys."),
+        ]
         if window >= n:
-            known = {
-                float(
-                    n * window - window * (window - 1) // 2
-                ): "a window longer than the text sees what is there, and no more."
-            }
+            known = [
+                (
+                    float(n * window - window * (window - 1) // 2),
+                    "a window longer than the text sees what is there, and no more.",
+                )
+            ]
         where = f"with n = {n} and a window of {window} "
         wrong = _name(
-            _one(call(answer, n, window)), right, {k: v for k, v in known.items() if k != right}, where
+            _one(call(answer, n, window)), right, [pair for pair in known if pair[0] != right], where
         )
         if wrong:
             return wrong
@@ -222,20 +245,24 @@ def window_pairs(answer: object) -> str | None:
 
 def intensity(answer: object) -> str | None:
     """Grade the operations a byte of one decoding step."""
-    for group, width in ((1, 2), (4, 2), (8, 4)):
+    for group, width in ((3, 4), (1, 2), (8, 2)):
         right = 2 * group / width
-        known = {
-            width / (2 * group): "upside down: operations for each byte, not bytes for each operation.",
-            4 * group / width: "twice too much: keys and values are both read.",
-            group
-            / width: "half of it: two products, with keys and with values, of two operations for each number.",
-            2
-            / width: "the whole group of query heads uses the same keys: each works on every key that is read.",
-            2 / (width * group): "the group shares what is read; it does not share the work.",
-            2 * group / (8 * width): "the width is in bytes already.",
-            2.0 * group: "those are operations a number; a number takes `width` bytes.",
-        }
-        known = {k: v for k, v in known.items() if not math.isclose(k, right)}
+        known = [
+            (width / (2 * group), "upside down: operations for each byte, not bytes for each operation."),
+            (4 * group / width, "twice too much: keys and values are both read."),
+            (
+                group / width,
+                "half of it: two products, with keys and with values, of two operations for each number.",
+            ),
+            (
+                2 / width,
+                "the whole group of query heads uses the same keys: each works on every key that is read.",
+            ),
+            (2 / (width * group), "the group shares what is read; it does not share the work."),
+            (2 * group / (8 * width), "the width is in bytes already."),
+            (2.0 * group, "those are operations a number; a number takes `width` bytes."),
+        ]
+        known = [pair for pair in known if not math.isclose(pair[0], right)]
         where = f"with a group of {group} and {width} bytes a number "
         wrong = _name(_one(call(answer, group, width)), right, known, where)
         if wrong:
@@ -266,8 +293,7 @@ def merge(answer: object) -> str | None:
                 (o1 + o2, "a sum of two means is not a mean: weigh them, and divide by the sum of the weights."),
                 ((a * o1 + b * o2) / (a + b), "you weigh with the largest score of each block alone; the sums l1 and l2 say how many there are near it."),
                 (a * l1 * o1 + b * l2 * o2, "the weighing is right; divide by the sum of the two weights."),
-                ((b * l1 * o1 + a * l2 * o2) / (b * l1 + a * l2), "the factors are swapped: block 1 is rescaled by exp(m1 - larger m)."),
-                ((l1 * o1 / a + l2 * o2 / b) / (l1 / a + l2 / b), "the sign is wrong: it is exp(m - larger m), which is at most 1."),
+                ((b * l1 * o1 + a * l2 * o2) / (b * l1 + a * l2), "the factors are swapped, or have the wrong sign: block 1 is rescaled by exp(m1 - larger m), which is at most 1."),
                 ((a * o1 + b * o2) / (a * l1 + b * l2), "o1 and o2 are means already: multiply them by l1 and l2 to have the sums back."),
             ],
         )  # fmt: skip
