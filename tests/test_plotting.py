@@ -119,3 +119,10 @@ def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():
     assert [len(line.get_xdata()) for line in ax.lines[2:]] == [len(roof.named("formula"))] * 3
     assert {"formula", "fused", "decoding", "limit of the memory"} <= set(texts(ax))
     assert plotting.roofline(roof, ["fused"], ax=ax) is ax
+
+
+def test_masks_stand_side_by_side_with_their_names():
+    first, second = plotting.mask_row({"all before": causal_mask(3), "all": torch.ones(2, 5) > 0})
+    assert [ax.get_xlabel() for ax in (first, second)] == ["all before", "all"]
+    assert first.images[0].get_array().tolist() == causal_mask(3).float().tolist()
+    assert second.images[0].get_array().shape == (2, 5)

@@ -5,7 +5,7 @@ Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are colu
 
 from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
 from attnlib.plotting.bars import grouped_bars
-from attnlib.plotting.grids import heatmap, mask_grid
+from attnlib.plotting.grids import heatmap, mask_grid, mask_row
 from attnlib.plotting.lines import curves, lines, scatter
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.planes import plane
@@ -28,6 +28,7 @@ __all__ = [
     "heatmap",
     "lines",
     "mask_grid",
+    "mask_row",
     "parallelogram",
     "plane",
     "roofline",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -101,3 +101,22 @@ def mask_grid(
     """
     ax, _ = _cells("mask", mask, queries, keys, MASK, ("query", "key"), ax)
     return ax
+
+
+def mask_row(masks: Mapping[str, Tensor | np.ndarray]) -> list[Axes]:
+    """Draw masks side by side, without labels of rows and columns, each with its name below.
+
+    Args:
+        masks: Each ``(T, S)``, True = may attend, by its name.
+
+    Returns:
+        The axes, one for each mask.
+    """
+    _, axes = plt.subplots(1, len(masks), figsize=(7.2, 2.9), squeeze=False)
+    for ax, (name, mask) in zip(axes[0], masks.items(), strict=True):
+        rows, columns = mask.shape
+        mask_grid(mask, [""] * rows, [""] * columns, ax=ax)
+        ax.set(xlabel="", ylabel="", aspect="equal")
+        ax.set_xlabel(name, loc="center")
+        ax.xaxis.set_label_position("bottom")
+    return list(axes[0])
