@@ -5,7 +5,7 @@ const LENGTHS = [], WIDTHS = [256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144,
 for (let n = 128; n <= 1048576; n *= 2) LENGTHS.push(n, ...(n < 1048576 ? [1.5 * n] : []));
 const BYTES = [4, 2, 1];
 const WIDE = 560, HIGH = 250; // in drawing units
-const LEFT = 50, RIGHT = 14, TOP = 12, BOTTOM = 42;
+const LEFT = 64, RIGHT = 14, TOP = 12, BOTTOM = 42;
 
 // One sequence of n tokens. A multiplication and an addition are two operations.
 function cost({ n, d_model: d, heads, kv_heads, layers, width, network }) {
