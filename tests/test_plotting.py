@@ -121,8 +121,19 @@ def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():
     assert plotting.roofline(roof, ["fused"], ax=ax) is ax
 
 
-def test_masks_stand_side_by_side_with_their_names():
-    first, second = plotting.mask_row({"all before": causal_mask(3), "all": torch.ones(2, 5) > 0})
-    assert [ax.get_xlabel() for ax in (first, second)] == ["all before", "all"]
-    assert first.images[0].get_array().tolist() == causal_mask(3).float().tolist()
-    assert second.images[0].get_array().shape == (2, 5)
+def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed():
+    masks = {"causal": causal_mask(3), "full": torch.ones(3, 3), "one ahead": causal_mask(3, offset=1)}
+    axes = plotting.mask_row(masks, allowed=causal_mask(3), columns=2, keys=list("abc"))
+    assert [ax.texts[0].get_text() for ax in axes] == list(masks)
+    assert [len(ax.patches) for ax in axes] == [0, 3, 2]
+    assert [t.get_text() for t in axes[0].get_xticklabels()] == ["a", "b", "c"]
+    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["0", "1", "2"]
+    assert axes[0].get_ylabel() == "query"
+    assert sum(ax.get_visible() for ax in axes[0].figure.axes) == 3
+
+
+def test_mask_row_checks_sizes():
+    with pytest.raises(ValueError, match=r"wide must be \(queries, keys\) = \(3, 3\), got \(3, 5\)"):
+        plotting.mask_row({"causal": causal_mask(3), "wide": causal_mask(3, 5)})
+    with pytest.raises(ValueError, match=r"allowed must be \(3, 3\) like the masks, got \(2, 2\)"):
+        plotting.mask_row({"causal": causal_mask(3)}, allowed=causal_mask(2))

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attnlib.plotting._style import INK, MASK, PAPER, WEIGHTS, array, plt
+from attnlib.plotting._style import INK, MASK, ORANGE, PAPER, WEIGHTS, array, plt
 
 
 def _cells(
@@ -103,20 +104,52 @@ def mask_grid(
     return ax
 
 
-def mask_row(masks: Mapping[str, Tensor | np.ndarray]) -> list[Axes]:
-    """Draw masks side by side, without labels of rows and columns, each with its name below.
+def mask_row(
+    masks: Mapping[str, Tensor | np.ndarray],
+    *,
+    queries: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
+    allowed: Tensor | np.ndarray | None = None,
+    columns: int = 3,
+    labels: tuple[str, str] = ("query", "key"),
+) -> np.ndarray:
+    """Draw several masks of one size beside each other, each under its name.
 
     Args:
-        masks: Each ``(T, S)``, True = may attend, by its name.
+        masks: By name, each ``(T, S)``, True = may attend; or what a look for leaks found.
+        queries: Labels of the rows; numbers if not given.
+        keys: Labels of the columns; numbers if not given.
+        allowed: ``(T, S)``; what is True in a mask and False here is drawn in another colour, with a cross.
+        columns: How many stand side by side.
+        labels: What to call rows and columns.
 
     Returns:
-        The axes, one for each mask.
+        The axes, as many as there are masks.
+
+    Raises:
+        ValueError: If a mask does not fit the labels or ``allowed``.
     """
-    _, axes = plt.subplots(1, len(masks), figsize=(7.2, 2.9), squeeze=False)
-    for ax, (name, mask) in zip(axes[0], masks.items(), strict=True):
-        rows, columns = mask.shape
-        mask_grid(mask, [""] * rows, [""] * columns, ax=ax)
-        ax.set(xlabel="", ylabel="", aspect="equal")
-        ax.set_xlabel(name, loc="center")
-        ax.xaxis.set_label_position("bottom")
-    return list(axes[0])
+    T, S = array(next(iter(masks.values()))).shape
+    queries = [str(i) for i in range(T)] if queries is None else queries
+    keys = [str(j) for j in range(S)] if keys is None else keys
+    rows = -(-len(masks) // columns)
+    size = (columns * (0.8 + 0.27 * S), rows * (0.75 + 0.27 * T))
+    _, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for i, (ax, (name, mask)) in enumerate(zip(grid.flat, masks.items(), strict=False)):
+        _cells(name, mask, queries, keys, MASK, labels if i == 0 else ("", ""), ax)
+        ax.tick_params(labelsize=7.5)
+        ax.text(0.5, -0.05, name, transform=ax.transAxes, ha="center", va="top", color=INK, fontsize=10)
+        if allowed is not None:
+            _cross(ax, array(mask), array(allowed))
+    for ax in grid.flat[len(masks) :]:
+        ax.set_visible(False)
+    return grid.flat[: len(masks)]
+
+
+def _cross(ax: Axes, found: np.ndarray, allowed: np.ndarray) -> None:
+    """Draw over every cell that is True and must not be."""
+    if found.shape != allowed.shape:
+        raise ValueError(f"allowed must be {found.shape} like the masks, got {allowed.shape}")
+    for i, j in np.argwhere((found > 0) & (allowed == 0)):
+        ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=ORANGE, edgecolor=PAPER, linewidth=1.5))
+        ax.plot(j, i, "x", color=PAPER, markersize=5, markeredgewidth=1.5)
