@@ -110,5 +110,5 @@ def roofline(roof: Roofline, names: Sequence[str], *, ax: Axes | None = None) ->
         "limit of the memory", (roof.ridge, roof.peak_flops), (-14, 0), textcoords="offset points",
         ha="right", va="center", color=INK,
     )  # fmt: skip
-    ax.set(xlabel="operations for each byte moved", ylabel="operations a second")
+    ax.set(xlabel="operations for each byte moved (counted, at best)", ylabel="operations a second")
     return ax

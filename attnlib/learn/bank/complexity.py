@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 import weakref
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.functional import attention
 from attnlib.learn.exercises import Exercise, call
@@ -21,7 +24,7 @@ def _random(*shape: int, seed: int) -> Tensor:
 
 def _one(answer: object) -> float:
     """Read a single number."""
-    got = numbers(answer)
+    got = numbers(float(answer) if isinstance(answer, Fraction) else answer)
     if got.numel() != 1:
         raise TypeError(f"the answer must be a single number, got {got.numel()} of them")
     return got.item()
@@ -73,6 +76,7 @@ def layer(answer: object) -> str | None:
             (2 * n * d * d, "projections: that is one of them; there are four: Q, K, V and the output."),
             (8 * n * d * d / H, "projections: all heads together are d wide, so H does not divide it."),
             (8 * n * d * d * H, "projections: all heads together are d wide, so H does not multiply it."),
+            (4 * n * n * d, "projections: that is what the core takes; are the two keys swapped?"),
             (8 * n * n * d, "projections: n and d are swapped: every token goes through a d by d matrix."),
         ],
         "projections: ",
@@ -136,7 +140,10 @@ def score_memory(answer: object) -> str | None:
             "a number of bfloat16 has 16 bits, which is 2 bytes; and there are 16 heads. One of the two is missing.",
         ),
         (2.0 * n * n, "that is one head; there are 16, each with its own scores."),
-        (4.0 * H * n * n, "that is with 4 bytes a number; bfloat16 has 2."),
+        (
+            4.0 * H * n * n,
+            "twice too much: a number of bfloat16 has 2 bytes, and the scores alone were asked for, not the weights.",
+        ),
         (2.0 * H * n, "every query has a score for every key: n times n."),
         (
             2.0 * H * n * n * 64,
@@ -153,12 +160,16 @@ def score_memory(answer: object) -> str | None:
 
 def cache(answer: object) -> str | None:
     """Grade the bytes of a KV cache."""
-    for layers, d, H, Hkv, n, width in ((10, 768, 12, 3, 1000, 4), (32, 4096, 32, 8, 700, 2)):
+    for B, layers, d, H, Hkv, n, width in ((5, 10, 768, 12, 3, 1000, 4), (7, 32, 4096, 32, 8, 700, 2)):
         D = d // H
-        right = 2.0 * layers * Hkv * D * n * width
+        right = 2.0 * B * layers * Hkv * D * n * width
         known = [
             (right / 2, "half of it: keys and values are both kept."),
-            (right * H / Hkv, "you count the query heads; only key and value heads are kept."),
+            (
+                right * H / Hkv,
+                "too large by H / Hkv: you count the query heads, or take a head to be d / Hkv wide. Hkv heads are kept, each d / H wide.",
+            ),
+            (right / B, "that is one sequence; each of the B has keys and values of its own."),
             (right / layers, "that is one layer; every layer has keys and values of its own."),
             (right / 2 * H / Hkv, "keys and values are both kept, and only Hkv heads of each."),
             (right * 8, "that is in bits; the width is given in bytes."),
@@ -168,8 +179,10 @@ def cache(answer: object) -> str | None:
             (right / D, "each head keeps d / H numbers for a token, not one."),
             (right / Hkv, "every one of the Hkv heads keeps its keys and values."),
         ]
-        where = f"with {layers} layers, d = {d}, H = {H}, Hkv = {Hkv}, n = {n} and {width} bytes "
-        wrong = _name(_one(call(answer, layers, d, H, Hkv, n, width)), right, known, where)
+        where = (
+            f"with {B} sequences, {layers} layers, d = {d}, H = {H}, Hkv = {Hkv}, n = {n} and {width} bytes "
+        )
+        wrong = _name(_one(call(answer, B, layers, d, H, Hkv, n, width)), right, known, where)
         if wrong:
             return wrong
     return None
@@ -177,14 +190,18 @@ def cache(answer: object) -> str | None:
 
 def longest(answer: object) -> str | None:
     """Grade the longest text whose cache fits."""
-    for memory, layers, Hkv, D, width in ((10**9, 12, 4, 64, 4), (5 * 2**30, 32, 8, 128, 2)):
+    cases = ((10**9, 12, 4, 64, 4), (5 * 2**30, 32, 8, 128, 2), (1_000_300, 3, 2, 16, 2))
+    for memory, layers, Hkv, D, width in cases:
         token = 2 * layers * Hkv * D * width
         right, exact = memory // token, memory / token
         got = _one(call(answer, memory, layers, Hkv, D, width))
         where = f"with {memory:,} bytes "
         known = [
             (exact, f"{where}{exact:,.2f} tokens would fill it exactly; there are whole tokens only."),
-            (float(right + 1), f"{where}yours is one token too many: it would not fit any more."),
+            (
+                float(right + 1),
+                f"{where}yours is one token too many: it would not fit any more. Round down, always.",
+            ),
             (float(memory // (token // 2)), "twice too long: keys and values are both kept."),
             (2 * exact, "twice too long: keys and values are both kept."),
             (float(memory * layers // token), "too long: every layer keeps keys and values."),
@@ -219,6 +236,10 @@ def window_pairs(answer: object) -> str | None:
             (
                 float(sum(min(i, window - 1) for i in range(n))),
                 "the query itself is one of the keys in its window.",
+            ),
+            (
+                float(sum(min(i, window) for i in range(n))),
+                "the query itself is left out: it is the last key of its window, and the first query sees itself.",
             ),
             (float(wide), "one key too many a query: the window counts the query itself."),
             (
@@ -273,20 +294,20 @@ def intensity(answer: object) -> str | None:
 def merge(answer: object) -> str | None:
     """Grade the merging of two blocks of an online softmax."""
     scores, values = _random(7, seed=0) * 2, _random(7, 3, seed=1)
-    for shift in (0.0, 1000.0):
-        parts = []
-        for s, v in ((scores[:3] + shift, values[:3]), (scores[3:] + shift, values[3:])):
+    for shift in ((0.0, 0.0), (1000.0, 1000.0), (0.0, 1000.0), (1000.0, 0.0)):
+        parts, every = [], torch.cat([scores[:3] + shift[0], scores[3:] + shift[1]])
+        for s, v in ((every[:3], values[:3]), (every[3:], values[3:])):
             m = s.max()
             parts += [m, (s - m).exp().sum(), s.softmax(0) @ v]
         m1, l1, o1, m2, l2, o2 = parts
         got = numbers(call(answer, *(x.clone() for x in parts)))
-        if shift and not torch.isfinite(got).all():
-            return "right for small scores, but with scores near 1000 `exp` overflows: subtract the larger of m1 and m2 before it."
+        if any(shift) and not torch.isfinite(got).all():
+            return f"right for small scores, but with m1 near {shift[0]:g} and m2 near {shift[1]:g} `exp` overflows: subtract the larger of m1 and m2 before it."
         top = torch.maximum(m1, m2)
         a, b = (m1 - top).exp(), (m2 - top).exp()
         wrong = compare(
             got,
-            (scores.softmax(0) @ values),
+            every.softmax(0) @ values,
             [
                 ((l1 * o1 + l2 * o2) / (l1 + l2), "l1 and l2 are relative to different maxima: rescale each by exp(m - larger m) first."),
                 ((o1 + o2) / 2, "a plain mean: the block with the larger exponentials must count for more."),
@@ -368,19 +389,53 @@ def one_pass(answer: object) -> str | None:
     return None
 
 
+class _Largest(TorchDispatchMode):
+    """Note how many numbers the largest tensor has that is made inside it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for x in result if isinstance(result, (list, tuple)) else [result]:
+            if isinstance(x, Tensor):
+                self.count = max(self.count, x.numel())
+        return result
+
+
+def _holds_all_pairs(answer: object, T: int = 512) -> bool:
+    """Tell whether a table of T by T numbers is made on the way, in PyTorch or in NumPy."""
+    q, k, v = _random(T, 4, seed=7).exp().float(), _random(T, 4, seed=8).exp().float(), torch.ones(T, 3)
+    traced = tracemalloc.is_tracing()
+    if not traced:
+        tracemalloc.start()
+    tracemalloc.reset_peak()
+    before = tracemalloc.get_traced_memory()[0]
+    try:
+        call(answer, q.clone(), k.clone(), v.clone())
+        grown = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        if not traced:
+            tracemalloc.stop()
+    with _Largest() as largest:
+        call(answer, q, k, v)
+    return largest.count >= T * T or grown >= 4 * T * T
+
+
 def recurrence(answer: object) -> str | None:
     """Grade linear attention as a recurrence."""
-    q, k = (_random(6, 4, seed=s).exp() for s in (4, 5))
-    v = _random(6, 3, seed=6)
+    given = [_random(6, 4, seed=s).exp().float() for s in (4, 5)] + [_random(6, 3, seed=6).float()]
+    q, k, v = (x.double() for x in given)
     scores = (q @ k.T).tril()
     right = linear_attention(q, k, v, causal=True, feature_map=lambda x: x)
     count = torch.arange(1, 7).double()[:, None]
     before = scores.tril(-1)
     shifted = before @ v / before.sum(-1, keepdim=True).clamp_min(1e-300)
-    got = numbers(call(answer, q.clone(), k.clone(), v.clone()))
+    got = numbers(call(answer, *(x.clone() for x in given)))
     if got.shape == right.shape and close(got[1:], shifted[1:]):
         return "you read before you write: add the token's own key and value to the state first, then answer its query."
-    return compare(
+    wrong = compare(
         got,
         right,
         [
@@ -394,6 +449,9 @@ def recurrence(answer: object) -> str | None:
             (right[-1], "that is the last output; collect one for every token, and stack them."),
         ],
     )  # fmt: skip
+    if wrong is None and _holds_all_pairs(answer):
+        return "right, but it makes a table of all pairs, T by T: go through the tokens, and keep a state of fixed size."
+    return wrong
 
 
 EXERCISES = [
@@ -439,7 +497,7 @@ EXERCISES = [
         (
             "In one layer, each token leaves a key and a value in every key/value head.",
             "A head is d / H wide, whatever Hkv is.",
-            "Multiply: 2, layers, Hkv, d / H, n, width.",
+            "Multiply: 2, B, layers, Hkv, d / H, n, width.",
         ),
         cache,
         "The number of query heads matters only through the width of a head.",

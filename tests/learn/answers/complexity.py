@@ -1,6 +1,7 @@
 """Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -30,6 +31,15 @@ def merged_numpy(m1, l1, o1, m2, l2, o2):
     m = max(float(m1), float(m2))
     a, b = float(l1) * math.exp(m1 - m), float(l2) * math.exp(m2 - m)
     return (a * np.asarray(o1) + b * np.asarray(o2)) / (a + b)
+
+
+def subtracting(which):
+    def answer(m1, l1, o1, m2, l2, o2):
+        m = m1 if which == 1 else m2
+        a, b = (m1 - m).exp() * l1, (m2 - m).exp() * l2
+        return (a * o1 + b * o2) / (a + b)
+
+    return answer
 
 
 def overflowing(m1, l1, o1, m2, l2, o2):
@@ -112,7 +122,7 @@ def each_block(join):
 
 def recurrent(*, read_first=False, divide="sum", add=True):
     def answer(q, k, v):
-        table, total, out = torch.zeros(4, 3).double(), torch.zeros(4).double(), []
+        table, total, out = torch.zeros(4, 3), torch.zeros(4), []
         for t, (query, key, value) in enumerate(zip(q, k, v, strict=True)):
             if not read_first:
                 table = (table if add else 0) + torch.outer(key, value)
@@ -141,12 +151,30 @@ def cumulative(q, k, v):
 
 def recurrent_numpy(q, k, v):
     q, k, v = (x.numpy() for x in (q, k, v))
+    table, total, out = np.zeros((4, 3)), np.zeros(4), []
+    for query, key, value in zip(q, k, v, strict=True):
+        table, total = table + np.outer(key, value), total + key
+        out.append(query @ table / (query @ total))
+    return np.stack(out)
+
+
+def recurrent_in_double(q, k, v):
+    return recurrent_numpy(q.double(), k.double(), v.double())
+
+
+def all_pairs(q, k, v):
+    weights = (q @ k.T).tril()
+    return weights @ v / weights.sum(-1, keepdim=True)
+
+
+def all_pairs_numpy(q, k, v):
+    q, k, v = (x.numpy() for x in (q, k, v))
     weights = np.tril(q @ k.T)
     return weights @ v / weights.sum(1, keepdims=True)
 
 
-def cached(layers, d, H, Hkv, n, width):
-    return 2 * layers * Hkv * (d // H) * n * width
+def cached(B, layers, d, H, Hkv, n, width):
+    return 2 * B * layers * Hkv * (d // H) * n * width
 
 
 def fits(memory, layers, Hkv, D, width):
@@ -167,13 +195,14 @@ RIGHT = {
     "7.3": [
         lambda d, H, Hkv: d * (1 + Hkv / H),
         lambda d, H, Hkv: d + d // H * Hkv,
+        lambda d, H, Hkv: d * (1 + Fraction(Hkv, H)),
         lambda d, H, Hkv: torch.tensor(float(d + Hkv * d / H)),
     ],
     "7.4": [2 * 16 * 8192**2, 2**31, 2147483648.0, score_bytes(1, 16, 8192, 8192, torch.bfloat16)],
     "7.5": [
         cached,
-        lambda layers, d, H, Hkv, n, width: layers * n * (d / H * Hkv) * 2 * width,
-        lambda layers, d, H, Hkv, n, width: cache_bytes(1, Hkv, n, d // H, layers=layers) // 4 * width,
+        lambda B, layers, d, H, Hkv, n, width: B * layers * n * (d / H * Hkv) * 2 * width,
+        lambda B, layers, d, H, Hkv, n, width: cache_bytes(B, Hkv, n, d // H, layers=layers) // 4 * width,
     ],
     "7.6": [
         fits,
@@ -185,7 +214,11 @@ RIGHT = {
         lambda n, w: n * min(n, w) - min(n, w) * (min(n, w) - 1) // 2,
         lambda n, w: int((torch.ones(n, n).tril() - torch.ones(n, n).tril(-w)).sum()),
     ],
-    "7.8": [lambda group, width: 2 * group / width, lambda group, width: (4 * 64 * group) / (2 * 64 * width)],
+    "7.8": [
+        lambda group, width: 2 * group / width,
+        lambda group, width: (4 * 64 * group) / (2 * 64 * width),
+        lambda group, width: Fraction(2 * group, width),
+    ],
     "7.9": [merged(lambda m, n: m.exp() * n), merged_logs, merged_numpy],
     "7.10": [online(), online_numpy, online_merging],
     "7.11": [
@@ -193,6 +226,7 @@ RIGHT = {
         by_steps,
         cumulative,
         recurrent_numpy,
+        recurrent_in_double,
         lambda q, k, v: linear_attention(q, k, v, causal=True, feature_map=lambda x: x),
     ],
 }
@@ -217,6 +251,7 @@ WRONG = [
     ("7.2", LAYER | {"core": 4 * 100**2 * 64 * 16}, "each head is d / H wide"),
     ("7.2", LAYER | {"core": 4 * 100 * 64**2}, "core: n and d are swapped"),
     ("7.2", LAYER | {"core": 1}, "core: it should be 2,560,000, yours is 1"),
+    ("7.2", {"core": LAYER["projections"], "projections": LAYER["core"]}, "are the two keys swapped"),
     ("7.2", [1, 2], "keep the dict"),
     ("7.3", lambda d, H, Hkv: 2 * d, "as many key heads as query heads"),
     ("7.3", lambda d, H, Hkv: d, "at n = d the core is the smaller"),
@@ -229,23 +264,26 @@ WRONG = [
     ("7.4", 2**34, "in bits"),
     ("7.4", 16 * 8192**2, "One of the two is missing"),
     ("7.4", 2 * 8192**2, "that is one head"),
-    ("7.4", 4 * 16 * 8192**2, "bfloat16 has 2"),
+    ("7.4", 4 * 16 * 8192**2, "bfloat16 has 2 bytes, and the scores alone"),
     ("7.4", 2 * 16 * 8192, "a score for every key"),
     ("7.4", 2, "in GiB"),
     ("7.4", 16 * 8192 * 8193, "lower triangle"),
     ("7.4", 3, "it should be 2,147,483,648"),
     ("7.5", lambda *a: cached(*a) / 2, "keys and values are both kept"),
-    ("7.5", lambda layers, d, H, Hkv, n, w: 2 * layers * d * n * w, "you count the query heads"),
-    ("7.5", lambda layers, d, H, Hkv, n, w: layers * d * n * w, "only Hkv heads of each"),
-    ("7.5", lambda layers, *a: cached(1, *a), "that is one layer"),
+    ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * d * n * w, "you count the query heads"),
+    ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * (d // Hkv) * n * w, "a head to be d / Hkv wide"),
+    ("7.5", lambda B, layers, d, H, Hkv, n, w: B * layers * d * n * w, "only Hkv heads of each"),
+    ("7.5", lambda B, layers, *a: cached(B, 1, *a), "that is one layer"),
+    ("7.5", lambda B, *a: cached(1, *a), "that is one sequence"),
     ("7.5", lambda *a: 8 * cached(*a), "in bits"),
     ("7.5", lambda *a: cached(*a[:-1], 1), "each takes `width` bytes"),
-    ("7.5", lambda layers, d, H, Hkv, n, w: 2 * layers * Hkv * d * n * w, "each head is d / H wide"),
-    ("7.5", lambda layers, d, H, Hkv, n, w: 2 * layers * Hkv * d // H * n * n * w, "it grows with n, not n²"),
-    ("7.5", lambda layers, d, H, Hkv, n, w: 2 * layers * Hkv * n * w, "d / H numbers for a token"),
-    ("7.5", lambda *a: 1, "it should be 15,360,000, yours is 1"),
+    ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * d * n * w, "each head is d / H wide"),
+    ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * d // H * n * n * w, "it grows with n, not n²"),
+    ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * n * w, "d / H numbers for a token"),
+    ("7.5", lambda *a: 1, "it should be 76,800,000, yours is 1"),
     ("7.6", lambda m, layers, Hkv, D, w: m / (2 * layers * Hkv * D * w), "whole tokens only"),
     ("7.6", lambda *a: fits(*a) + 1, "one token too many"),
+    ("7.6", lambda m, layers, Hkv, D, w: round(m / (2 * layers * Hkv * D * w)), "one token too many"),
     ("7.6", lambda m, layers, Hkv, D, w: m // (layers * Hkv * D * w), "twice too long"),
     ("7.6", lambda m, layers, Hkv, D, w: m // (2 * Hkv * D * w), "every layer keeps"),
     ("7.6", lambda m, layers, Hkv, D, w: m // (16 * layers * Hkv * D * w), "eight times too short"),
@@ -257,6 +295,7 @@ WRONG = [
     ("7.7", lambda n, w: n * n, "that is every pair"),
     ("7.7", lambda n, w: n * w, "the first sees itself alone"),
     ("7.7", lambda n, w: windowed(n, w) - n, "the query itself is one of the keys"),
+    ("7.7", lambda n, w: sum(min(i, w) for i in range(n)), "the query itself is left out"),
     ("7.7", lambda n, w: windowed(n, w + 1), "one key too many"),
     ("7.7", lambda n, w: sum(min(n, i + w) - max(0, i - w + 1) for i in range(n)), "looks ahead"),
     ("7.7", lambda n, w: n * (n + 1) // 2, "the whole triangle"),
@@ -279,6 +318,8 @@ WRONG = [
     ("7.9", swapped, "the factors are swapped"),
     ("7.9", means_as_sums, "means already"),
     ("7.9", overflowing, "`exp` overflows"),
+    ("7.9", subtracting(1), "m1 near 0 and m2 near 1000 `exp` overflows"),
+    ("7.9", subtracting(2), "subtract the larger of m1 and m2"),
     ("7.9", lambda m1, l1, o1, m2, l2, o2: (m1, l1), "a tuple of 2"),
     ("7.10", online(shrink_sum=False, shrink_mix=False), "relative to an older maximum"),
     ("7.10", online(shrink_mix=False), "the mixed values are not"),
@@ -297,5 +338,7 @@ WRONG = [
     ("7.11", recurrent(add=False), "has to be added up"),
     ("7.11", lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), "sees the whole text"),
     ("7.11", lambda q, k, v: (q @ k.T).masked_fill(torch.ones(6, 6).triu(1).bool(), -math.inf).softmax(-1) @ v, "softmax attention"),
+    ("7.11", all_pairs, "a table of all pairs"),
+    ("7.11", all_pairs_numpy, "a table of all pairs"),
     ("7.11", lambda *a: recurrent()(*a)[-1], "that is the last output"),
 ]  # fmt: skip
