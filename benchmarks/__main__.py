@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from statistics import median
 
@@ -20,6 +19,7 @@ from attnlib import (
     tiled_attention,
 )
 from attnlib.counters import count_peak_bytes
+from attnlib.timing import timed
 
 RUNS = 9
 SIZES = [(8, 12, 1024, 64), (1, 8, 4096, 64)]  # B, H, T, D
@@ -27,30 +27,20 @@ Work = Callable[[], object]
 Row = tuple[str, str, str, float]
 
 
-def seconds(work: Work, device: torch.device, calls: int) -> float:
-    """Return how long a call takes; several calls are queued, as a model would queue them."""
-    start = time.perf_counter()
-    for _ in range(calls):
-        work()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-    return (time.perf_counter() - start) / calls
-
-
 def ratio(ours: Work, theirs: Work, device: torch.device, calls: int | None = None) -> float:
     """Return the median of ``ours / theirs``, timed in turn so that both see the same machine.
 
     Each goes first every other time. On a GPU so many calls are queued that a millisecond and more is timed.
     """
-    seconds(ours, device, 1), seconds(theirs, device, 1)
+    timed(ours, device, 1), timed(theirs, device, 1)
     if calls is None:
-        calls = min(100, max(10, int(2e-2 / seconds(theirs, device, 10)))) if device.type == "cuda" else 1
+        calls = min(100, max(10, int(2e-2 / timed(theirs, device, 10)))) if device.type == "cuda" else 1
     ratios = []
     for run in range(RUNS):
         if run % 2:
-            b, a = seconds(theirs, device, calls), seconds(ours, device, calls)
+            b, a = timed(theirs, device, calls), timed(ours, device, calls)
         else:
-            a, b = seconds(ours, device, calls), seconds(theirs, device, calls)
+            a, b = timed(ours, device, calls), timed(theirs, device, calls)
         ratios.append(a / b)
     return median(ratios)
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attnlib import causal_mask, plotting
+from attnlib.roofline import stored_roofline
 
 mpl.use("Agg")
 
@@ -146,6 +147,28 @@ def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     assert (top.get_xscale(), top.get_yscale(), bottom.get_yscale()) == ("log", "linear", "log")
     (only,) = plotting.panels({"loss": runs})
     assert only.get_xscale() == "linear"
+
+
+def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent():
+    x = [10, 100, 1000]
+    ax = plotting.growth(x, {"square": [1, 100, 10_000], "line": [7, 70, 700]}, last=2, mark=(20, "2d"))
+    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+    assert set(texts(ax)) == {"2d", "square, $n^{2.0}$", "line, $n^{1.0}$"}
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["10", "100", "1,000"]
+    assert set(texts(plotting.growth(x, {"line": [7, 70, 700]}))) == {"line"}
+    assert plotting.growth(x, {"line": x}, ax=ax) is ax
+
+
+def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():
+    roof = stored_roofline()
+    ax = plotting.roofline(roof, ["formula", "fused", "decoding"])
+    x, y = ax.lines[0].get_data()
+    assert x[1] == roof.ridge
+    assert y[1] == y[2] == roof.peak_flops
+    assert y[0] == pytest.approx(x[0] * roof.peak_bytes)
+    assert [len(line.get_xdata()) for line in ax.lines[2:]] == [len(roof.named("formula"))] * 3
+    assert {"formula", "fused", "decoding", "limit of the memory"} <= set(texts(ax))
+    assert plotting.roofline(roof, ["fused"], ax=ax) is ax
 
 
 def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed():

@@ -19,6 +19,7 @@ from attnlib.widgets import (
     SENTENCES,
     AnalogyMap,
     AttentionPlane,
+    CostCalculator,
     GradientDecay,
     HeadViewer,
     MaskPainter,
@@ -244,3 +245,34 @@ def test_layers_of_a_window_reach_further():
 def test_an_unknown_preset_is_named():
     with pytest.raises(ValueError, match=r"preset must be one of full, causal, .* got 'diagonal'"):
         MaskPainter("diagonal")
+
+
+def test_the_cost_of_a_model_by_hand():
+    found = CostCalculator(n=3, d_model=8, heads=4, kv_heads=2, layers=5, width=2).numbers()
+    projections, core = 2 * (3 * 8 * 8) * 2 + 2 * (3 * 8 * 4) * 2, 2 * (3 * 3 * 8) * 2
+    assert found == {
+        "projections": 5 * projections,
+        "core": 5 * core,
+        "network": 5 * (2 * (3 * 8 * 32) * 2),
+        "scores": 4 * 9 * 2,
+        "cache": 5 * 2 * (3 * 4) * 2,
+        "crossover": 12,
+    }
+    assert CostCalculator(d_model=8, heads=4, kv_heads=4).numbers()["crossover"] == 16
+    assert CostCalculator(d_model=8, heads=4, kv_heads=4, network=True).numbers()["crossover"] == 6 * 8
+
+
+def test_the_cost_says_what_it_is_of():
+    expected = "CostCalculator(n=1024, d_model=768, heads=12, kv_heads=12, layers=12, width=2)"
+    assert repr(CostCalculator()) == expected
+
+
+@pytest.mark.parametrize(("sizes", "message"), [
+    ({"heads": 5}, "heads must divide d_model, and kv_heads must divide heads, got d_model 768, heads 5, kv_heads 12"),
+    ({"kv_heads": 5}, "heads must divide d_model, and kv_heads must divide heads, got d_model 768, heads 12, kv_heads 5"),
+    ({"width": 3}, "width must be 4, 2 or 1 bytes, got 3"),
+])  # fmt: skip
+def test_sizes_without_a_cost_are_refused(sizes, message):
+    with pytest.raises(ValueError) as caught:
+        CostCalculator(**sizes).numbers()
+    assert str(caught.value) == message

@@ -10,6 +10,7 @@ from attnlib.plotting.lines import cloud, curves, lines, panels, scatter
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
+from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.shapes import split_and_merge
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "curves",
     "grid_row",
     "grouped_bars",
+    "growth",
     "heatmap",
     "lines",
     "mask_grid",
@@ -35,6 +37,7 @@ __all__ = [
     "panels",
     "parallelogram",
     "plane",
+    "roofline",
     "scatter",
     "split_and_merge",
     "strips",

@@ -5,6 +5,7 @@ the same numbers by `attnlib`, for comparison and for tests.
 """
 
 from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
+from attnlib.widgets.cost import CostCalculator
 from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.heads import HeadViewer
 from attnlib.widgets.masks import MaskPainter
@@ -17,6 +18,7 @@ __all__ = [
     "SENTENCES",
     "AnalogyMap",
     "AttentionPlane",
+    "CostCalculator",
     "GradientDecay",
     "HeadViewer",
     "MaskPainter",

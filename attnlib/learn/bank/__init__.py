@@ -15,6 +15,7 @@ CHAPTERS = {
     "4": "sqrt_dk",
     "5": "multi_head",
     "6": "causal_masks",
+    "7": "complexity",
 }
 
 

@@ -1,0 +1,183 @@
+"""What a machine can do, and how near attention comes: operations a second against bytes a second.
+
+A kernel that does ``flops`` operations on ``bytes`` moved between memory and processor takes at least
+``max(flops / peak_flops, bytes / peak_bytes)`` seconds. Chapter 7 of the book draws it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib import resources
+
+import torch
+from torch import nn
+
+from attnlib._validate import require_whole
+from attnlib.cost import attention_flops, score_bytes
+from attnlib.functional import attention
+from attnlib.multihead import MultiHeadAttention
+from attnlib.timing import seconds
+
+B, H, D = 2, 16, 64  # sequences, heads and their width in what is measured
+READERS = 32  # sequences that a model continues at once, a token each
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One measurement.
+
+    Attributes:
+        name: Of what ran.
+        length: Keys n.
+        flops: Operations it does.
+        bytes: Bytes it must move, at least.
+        seconds: How long it took.
+    """
+
+    name: str
+    length: int
+    flops: int
+    bytes: int
+    seconds: float
+
+    @property
+    def intensity(self) -> float:
+        """Operations for each byte moved."""
+        return self.flops / self.bytes
+
+    @property
+    def speed(self) -> float:
+        """Operations a second."""
+        return self.flops / self.seconds
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """What a machine did.
+
+    Attributes:
+        machine: Its name.
+        torch: The version of PyTorch.
+        dtype: Of every number.
+        peak_flops: Operations a second of a large matrix product.
+        peak_bytes: Bytes a second of a large copy, read and written. Reading alone can be a little faster.
+        kernels: What was measured.
+    """
+
+    machine: str
+    torch: str
+    dtype: str
+    peak_flops: float
+    peak_bytes: float
+    kernels: tuple[Kernel, ...]
+
+    @property
+    def ridge(self) -> float:
+        """Operations a byte from which on the processor limits, and no longer the memory."""
+        return self.peak_flops / self.peak_bytes
+
+    def ceiling(self, intensity: float) -> float:
+        """Return the most operations a second at so many operations a byte."""
+        return min(self.peak_flops, intensity * self.peak_bytes)
+
+    def named(self, name: str) -> dict[int, Kernel]:
+        """Return the measurements of that name by their length.
+
+        Raises:
+            ValueError: If there are none.
+        """
+        found = {kernel.length: kernel for kernel in self.kernels if kernel.name == name}
+        if not found:
+            names = ", ".join(dict.fromkeys(kernel.name for kernel in self.kernels))
+            raise ValueError(f"name must be one of {names}, got {name!r}")
+        return found
+
+    def dump(self) -> str:
+        """Write it as JSON, as `stored_roofline` reads it."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+
+def stored_roofline() -> Roofline:
+    """Return what was measured on an NVIDIA H200; ``attnlib/data/README.md`` says how.
+
+    Returns:
+        The measurements.
+    """
+    text = (resources.files("attnlib") / "data" / "roofline-h200.json").read_text("utf8")
+    fields = json.loads(text)
+    return Roofline(**fields | {"kernels": tuple(Kernel(**kernel) for kernel in fields["kernels"])})
+
+
+@torch.no_grad()
+def measure_roofline(
+    device: torch.device,
+    *,
+    lengths: tuple[int, ...] = (256, 512, 1024, 2048, 4096, 8192),
+    size: int = 8192,
+    dtype: torch.dtype = torch.bfloat16,
+) -> Roofline:
+    """Measure the roof of a GPU, and attention under it.
+
+    ``formula`` writes the scores and the weights to memory and reads them again; ``fused`` is `attention`,
+    which moves queries, keys, values and the output alone; ``decoding`` is `attention` of a single query for
+    each of 32 sequences against its keys, ``decoding, grouped`` the same with a quarter of the key heads;
+    ``layer`` and ``LSTM`` read two sequences of width 1024.
+
+    Args:
+        device: A GPU. A CPU works, but is slow at these sizes: give smaller ones.
+        lengths: Keys n.
+        size: Width of the square matrices of the large product, and of the large copy.
+        dtype: Of every number.
+
+    Returns:
+        The measurements.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1.
+    """
+    for n in (*lengths, size):
+        require_whole("lengths and size", n, 1)
+    a, b = (torch.randn(size, size).to(device, dtype) for _ in range(2))
+    product, copy = seconds(lambda: a @ b, device), seconds(lambda: a.copy_(b), device)
+    gpu = device.type == "cuda"
+    return Roofline(
+        machine=torch.cuda.get_device_name(device) if gpu else "CPU",
+        torch=torch.__version__.split("+")[0],
+        dtype=str(dtype).removeprefix("torch."),
+        peak_flops=2 * size**3 / product,
+        peak_bytes=2 * a.nbytes / copy,
+        kernels=tuple(
+            Kernel(name, n, flops, moved, seconds(work, device))
+            for n in lengths
+            for name, flops, moved, work in _works(n, device, dtype)
+        ),
+    )
+
+
+def _works(n: int, device: torch.device, dtype: torch.dtype) -> Iterator[tuple[str, int, int, Callable]]:
+    """Yield the name, operations, bytes and function of everything that is measured at a length."""
+
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(shape, device=device, dtype=dtype)
+
+    q, k, v = draw(3, B, H, n, D)
+    flops, ends, scores = attention_flops(B, H, n, n, D), 4 * q.nbytes, score_bytes(B, H, n, n, dtype)
+    yield "formula", flops, ends + 4 * scores, lambda: ((q * D**-0.5) @ k.mT).softmax(-1) @ v
+    yield "fused", flops, ends, lambda: attention(q, k, v)
+    for name, Hkv in (("decoding", H), ("decoding, grouped", H // 4)):
+        one, keys, values = draw(READERS, H, 1, D), *draw(2, READERS, Hkv, n, D)
+        yield (
+            name,
+            attention_flops(READERS, H, 1, n, D),
+            2 * one.nbytes + 2 * keys.nbytes,
+            lambda one=one, keys=keys, values=values: attention(one, keys, values),
+        )
+    C = H * D
+    x, weights = draw(B, n, C), 2 * B * n * C * C
+    layer = MultiHeadAttention(C, H).to(device, dtype)
+    yield "layer", 4 * weights + flops, 2 * x.nbytes + 4 * C * C * dtype.itemsize, lambda: layer(x)
+    lstm = nn.LSTM(C, C, batch_first=True, device=device, dtype=dtype)
+    yield "LSTM", 8 * weights, 2 * x.nbytes + 8 * C * C * dtype.itemsize, lambda: lstm(x)

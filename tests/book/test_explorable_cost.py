@@ -1,0 +1,75 @@
+"""The explorable of chapter 7 on the page: by keyboard and touch, with the numbers of `attnlib.cost`."""
+
+import pytest
+
+from attnlib.widgets import CostCalculator
+from tests.book.test_site import PHONE
+
+PAGE = "book/07_complexity"
+
+
+def assert_numbers_are_attnlibs(page):
+    box = page.locator(".pa-cost")
+    shown = box.locator(".pa-slider output").all_text_contents()
+    n, d_model, heads, kv_heads, layers = (int(text.replace(",", "")) for text in shown)
+    widget = CostCalculator(
+        n=n,
+        d_model=d_model,
+        heads=heads,
+        kv_heads=kv_heads,
+        layers=layers,
+        width=(4, 2, 1)[int(box.locator("input[type=radio]:checked").get_attribute("value"))],
+        network=box.locator("input[role=switch]").is_checked(),
+    )
+    expected = widget.numbers()
+    total = expected["projections"] + expected["core"] + widget.network * expected["network"]
+    cells = dict(box.locator("td").evaluate_all("all => all.map(n => [n.dataset.kind, +n.dataset.value])"))
+    cross, share = box.locator(".pa-rule").evaluate("n => [+n.dataset.value, +n.dataset.share]")
+    assert cross == pytest.approx(expected.pop("crossover"), rel=1e-6)
+    assert share == pytest.approx(expected["core"] / total, rel=1e-6)
+    assert cells.pop("token") == pytest.approx(total / n, rel=1e-6)
+    assert cells == pytest.approx(expected, rel=1e-6)
+    return widget
+
+
+def test_keyboard_alone_moves_the_sizes_and_the_numbers_follow(visit):
+    page = visit(PAGE, "file")
+    box = page.locator(".pa-cost")
+    start = "CostCalculator(n=1024, d_model=768, heads=12, kv_heads=12, layers=12, width=2)"
+    assert repr(assert_numbers_are_attnlibs(page)) == start
+    box.locator("[data-size=n]").focus()
+    page.keyboard.press("ArrowRight")
+    assert assert_numbers_are_attnlibs(page).n == 1536
+    assert "The core does 50% of the work" in box.locator(".pa-rule").inner_text()
+    box.locator("[data-size=kv_heads]").focus()
+    page.keyboard.press("Home")
+    assert assert_numbers_are_attnlibs(page).kv_heads == 1
+    box.locator("input[role=switch]").focus()
+    page.keyboard.press("Space")
+    assert assert_numbers_are_attnlibs(page).network
+    box.locator("input[type=radio]:checked").focus()
+    page.keyboard.press("ArrowRight")
+    assert assert_numbers_are_attnlibs(page).width == 1
+    box.locator("[data-size=heads]").focus()
+    page.keyboard.press("ArrowRight")
+    assert assert_numbers_are_attnlibs(page).heads == 16
+    page.wait_for_timeout(600)
+    assert "cache" in box.locator("[role=status]").text_content()
+    width, length = box.locator("[data-size=d_model]"), box.locator("[data-size=n]")
+    for place in (0, 4, 9):  # heads that do not divide the width are never shown
+        width.fill(str(place))
+        length.fill(str(2 * place))
+        assert_numbers_are_attnlibs(page)
+    box.locator("[data-size=heads]").fill("0")
+    assert assert_numbers_are_attnlibs(page).kv_heads == 1
+    assert page.trouble == []
+
+
+def test_it_fits_a_phone_and_answers_a_finger(visit):
+    page = visit(PAGE, **PHONE)
+    box = page.locator(".pa-cost")
+    box.scroll_into_view_if_needed()
+    track = box.locator("[data-size=n]").bounding_box()
+    page.touchscreen.tap(track["x"] + track["width"] - 3, track["y"] + track["height"] / 2)
+    assert assert_numbers_are_attnlibs(page).n > 500_000
+    assert box.evaluate("n => n.scrollWidth <= n.clientWidth")

@@ -1,0 +1,35 @@
+import time
+
+import pytest
+import torch
+
+from attnlib.timing import seconds, timed
+
+CPU = torch.device("cpu")
+
+
+def test_timed_is_the_time_of_one_call():
+    assert timed(lambda: time.sleep(0.01), CPU, calls=3) >= 0.01
+
+
+def test_seconds_runs_once_uncounted_then_once_to_size_the_runs():
+    calls = []
+    taken = seconds(lambda: (calls.append(1), time.sleep(0.006)), CPU, runs=3)
+    assert len(calls) == 1 + 1 + 3
+    assert taken >= 0.006
+
+
+def test_short_work_is_repeated_within_a_run():
+    calls = []
+    seconds(lambda: (calls.append(1), time.sleep(0.001)), CPU, runs=1)
+    assert len(calls) > 3
+
+
+@pytest.mark.parametrize(("runs", "error", "message"), [
+    (0, ValueError, "runs must be at least 1, got 0"),
+    (2.0, TypeError, "runs must be an int, got float (2.0)"),
+])  # fmt: skip
+def test_runs_must_be_a_whole_number(runs, error, message):
+    with pytest.raises(error) as caught:
+        seconds(lambda: None, CPU, runs=runs)
+    assert str(caught.value) == message
