@@ -3,6 +3,7 @@
 import functools
 import http.server
 import threading
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import sync_playwright
@@ -65,9 +66,9 @@ def chromium():
         browser.close()
 
 
-@pytest.fixture
-def visit(chromium, address):
-    """Open a page; whatever tries to leave it, or complains, is noted in ``page.trouble``."""
+@contextmanager
+def visits(chromium, address):
+    """Give a function that opens a page; whatever tries to leave it, or complains, is noted in ``page.trouble``."""
     contexts = []
 
     def open_page(name, how="http", **options):
@@ -97,3 +98,10 @@ def visit(chromium, address):
     yield open_page
     for context in contexts:
         context.close()
+
+
+@pytest.fixture
+def visit(chromium, address):
+    """Open a page for this test alone."""
+    with visits(chromium, address) as open_page:
+        yield open_page

@@ -6,53 +6,78 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.book import CHAPTERS, PAGES
+from tests.book.conftest import visits
 
-pages = pytest.mark.parametrize("name", PAGES)
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
-@pages
-@pytest.mark.parametrize("how", ["http", "file"])
-def test_no_request_leaves_and_no_error_is_logged(visit, name, how):
-    page = visit(name, how)
-    assert page.trouble == []
-    assert page.locator("article h1").count() == 1
+@pytest.fixture(scope="module", params=PAGES)
+def wide(request, chromium, address):
+    """Each page over http, wide and light; the tests that look at it share one visit."""
+    with visits(chromium, address) as open_page:
+        yield open_page(request.param, color_scheme="light")
 
 
-@pages
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(visit, name, scheme):
-    page = visit(name, color_scheme=scheme)
+@pytest.fixture(scope="module", params=PAGES)
+def dark(request, chromium, address):
+    """Each page over http, wide and dark."""
+    with visits(chromium, address) as open_page:
+        yield open_page(request.param, color_scheme="dark")
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def phone(request, chromium, address):
+    """Each page from the disk, on a phone."""
+    with visits(chromium, address) as open_page:
+        yield open_page(request.param, "file", **PHONE)
+
+
+def violations(page, **only):
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    assert page.evaluate("document.documentElement.dataset.theme") == scheme
-    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-    found = Axe().run(page, options={"runOnly": tags}).response["violations"]
-    assert [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found] == []
+    found = Axe().run(page, options={**only, "resultTypes": ["violations"], "preload": False})
+    return [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found.response["violations"]]
 
 
-@pages
-def test_nothing_scrolls_sideways_on_a_phone(visit, name):
-    page = visit(name, **PHONE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.evaluate("window.scrollTo(500, 0)")
-    assert page.evaluate("window.scrollX") == 0
+def test_no_request_leaves_and_no_error_is_logged(wide):
+    assert wide.trouble == []
+    assert wide.locator("article h1").count() == 1
 
 
-@pages
-def test_formulas_are_set_and_widgets_live(visit, name):
-    page = visit(name)
-    text = page.locator("article").inner_text()
+def test_formulas_are_set_and_widgets_live(wide):
+    text = wide.locator("article").inner_text()
     assert not re.search(r"\\\(|\\\[|\{cite|\{doc\}", text)
-    states = page.eval_on_selector_all(".static-widget", "nodes => nodes.map(n => n.dataset.widgetState)")
+    states = wide.eval_on_selector_all(".static-widget", "nodes => nodes.map(n => n.dataset.widgetState)")
     assert set(states) <= {"ready"}
 
 
-@pages
-def test_the_source_stays_out_of_alt_texts(visit, name):
-    page = visit(name)
-    for alt in page.eval_on_selector_all("article img", "images => images.map(i => i.alt)"):
+def test_the_source_stays_out_of_alt_texts(wide):
+    for alt in wide.eval_on_selector_all("article img", "images => images.map(i => i.alt)"):
         assert alt
         assert "_images/" not in alt
+
+
+def test_axe_finds_no_violation(wide):
+    assert wide.evaluate("document.documentElement.dataset.theme") == "light"
+    tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+    assert violations(wide, runOnly=tags) == []
+
+
+def test_axe_finds_no_low_contrast_in_the_dark(dark):
+    assert dark.trouble == []
+    assert dark.evaluate("document.documentElement.dataset.theme") == "dark"
+    rules = ["color-contrast", "link-in-text-block"]  # all else is as in the light
+    assert violations(dark, runOnly={"type": "rule", "values": rules}) == []
+
+
+def test_no_request_leaves_a_page_opened_from_the_disk(phone):
+    assert phone.trouble == []
+    assert phone.locator("article h1").count() == 1
+
+
+def test_nothing_scrolls_sideways_on_a_phone(phone):
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+    phone.evaluate("window.scrollTo(500, 0)")
+    assert phone.evaluate("window.scrollX") == 0
 
 
 def test_the_first_screen_has_a_live_explorable(visit):
