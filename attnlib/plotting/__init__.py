@@ -8,6 +8,7 @@ from attnlib.plotting.bars import grouped_bars
 from attnlib.plotting.grids import heatmap, mask_grid
 from attnlib.plotting.lines import curves, lines, scatter
 from attnlib.plotting.maps import parallelogram, word_map
+from attnlib.plotting.matrices import matrices
 from attnlib.plotting.planes import plane
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "heatmap",
     "lines",
     "mask_grid",
+    "matrices",
     "parallelogram",
     "plane",
     "scatter",
