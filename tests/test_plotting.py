@@ -194,3 +194,22 @@ def test_pages_wrap_texts_under_their_names():
     assert texts(ax) == ["first", "one two", "three", "", "", "second", r"a \$ sign"]
     assert plotting.pages({"first": [""]}, ax=ax) is ax
     ax.figure.canvas.draw()
+
+
+def test_matrices_stand_under_their_names_in_one_scale():
+    left, right, below = plotting.matrices(
+        {"a": [[1.0, -3.0]], "b": [[0.0, 0.5]], "c": [[2.0, -np.inf]]}, ["row"], ["x", "y"]
+    )
+    assert [ax.get_xlabel() for ax in (left, right, below)] == ["a", "b", "c"]
+    assert [t.get_text() for t in left.get_yticklabels()] == ["row"]
+    assert [t.get_text() for t in below.get_xticklabels()] == ["x", "y"]
+    assert {ax.images[0].get_clim() for ax in (left, right, below)} == {(-3, 3)}
+    assert len([ax for ax in left.figure.axes if ax.get_visible()]) == 3
+    (only,) = plotting.matrices({"weights": torch.tensor([[0.25, 0.75]])}, ["row"], across=1, signed=False)
+    assert only.images[0].get_clim() == (0, 1)
+
+
+def test_matrices_must_fit_their_labels():
+    with pytest.raises(ValueError) as caught:
+        plotting.matrices({"a": [[1.0, 2.0]]}, ["row"], ["x", "y", "z"])
+    assert str(caught.value) == "a must be (rows, columns) = (1, 3), got (1, 2)"

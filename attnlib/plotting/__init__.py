@@ -8,6 +8,7 @@ from attnlib.plotting.bars import grouped_bars, strips
 from attnlib.plotting.grids import grid_row, heatmap, mask_grid, mask_row
 from attnlib.plotting.lines import cloud, curves, lines, panels, scatter
 from attnlib.plotting.maps import parallelogram, word_map
+from attnlib.plotting.matrices import matrices
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
 from attnlib.plotting.scales import growth, roofline
@@ -33,6 +34,7 @@ __all__ = [
     "lines",
     "mask_grid",
     "mask_row",
+    "matrices",
     "pages",
     "panels",
     "parallelogram",

@@ -23,6 +23,7 @@ __all__ = [
     "ORANGE",
     "PAPER",
     "PURPLE",
+    "SIGNED",
     "WEIGHTS",
     "array",
     "plt",
@@ -33,6 +34,9 @@ BLUE, ORANGE, GREEN, PURPLE = "#1d5c96", "#c2571a", "#2b8a6a", "#7d4e9e"
 COLOURS = (BLUE, ORANGE, GREEN, PURPLE)
 
 WEIGHTS = LinearSegmentedColormap.from_list("weights", [PAPER, "#b9d3ea", "#5f9bd1", BLUE, "#0c3358"])
+SIGNED = LinearSegmentedColormap.from_list(
+    "signed", ["#7a330c", ORANGE, "#eeb795", PAPER, "#9cc1e2", BLUE, "#0c3358"]
+)
 MASK = ListedColormap(["#e4e1da", BLUE])
 
 

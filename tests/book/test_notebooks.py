@@ -32,6 +32,10 @@ def prose(nb):
     return "\n\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown")
 
 
+def read_in_order(path):
+    return "\n\n".join(cell.source for cell in read(path).cells)
+
+
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=relative)
 chapters = pytest.mark.parametrize("path", CHAPTERS, ids=relative)
 
@@ -178,3 +182,19 @@ def test_first_cells_install_on_colab_only_and_import(path):
     assert "manual_seed" in imports.source
     for cell in code(read(path))[1:]:
         assert not re.search(r"%pip|!pip|import \*|filterwarnings|rcParams", cell.source)
+
+
+def test_each_common_mistake_is_shown_to_fail():
+    _, *entries = re.split(r"^### ", read_in_order(ROOT / "book/common_mistakes.ipynb"), flags=re.M)
+    assert len(entries) >= 12
+    for entry in entries:
+        said, shown, holds = (entry.find(part) for part in ("*One reads", "claim(", "*What holds:*"))
+        assert 0 < said < shown < holds, entry
+        assert re.search(r"\[chapter (\d)\]\(0\1_\w+\.ipynb\)", entry[holds:]), entry
+
+
+def test_the_page_of_everything_draws_every_step():
+    text = read_in_order(ROOT / "book/putting_it_together.ipynb")
+    assert text.count("plotting.matrices(") >= 5
+    assert [n for n in "234567" if f"[chapter {n}](0{n}_" not in text] == []
+    assert text.count("claim(") >= 10
