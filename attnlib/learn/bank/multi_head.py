@@ -140,7 +140,9 @@ def cache(answer: object) -> str | None:
             right / 4096: "that is one position; there are 4,096.",
         }
         if name == "grouped":
-            known[right / 2] = "that is 32 / 8 = 4 heads; there are 8 heads of keys and values, not groups of 8."
+            known[right / 2] = (
+                "that is 32 / 8 = 4 heads; there are 8 heads of keys and values, not groups of 8."
+            )
         if got != right:
             rule = "multiply what is kept at one position of one head by heads, positions and layers."
             return f"{name}: " + known.get(got, f"{got:,.0f} is not it; {rule}")
