@@ -4,7 +4,9 @@ import math
 
 import nbformat
 import pytest
+import torch
 
+from attnlib.tasks import relation_masks
 from attnlib.widgets import HeadViewer
 from tests.book import ROOT
 from tests.book.test_site import PHONE
@@ -22,6 +24,26 @@ def widget():
         m["state"] for m in saved.values() if m["state"].get("_anywidget_id", "").endswith("HeadViewer")
     )
     return HeadViewer(**{name: state[name] for name in STATE})
+
+
+def test_the_answers_below_it_are_those_of_what_is_stored(widget):
+    """The text says: one of 18 wrong, where head 2 looks, and what goes with heads 3 and 4."""
+
+    def wrong(*off):
+        widget.used = [head not in off for head in (1, 2, 3, 4)]
+        letters, digits = torch.tensor(widget.letters), torch.tensor(widget.digits)
+        points = torch.cat(list(relation_masks(letters[None]).values()), 1)[0].transpose(0, 1)  # (T, 3, T)
+        missed = (widget.answers().argmax(-1) != (points * digits).sum(-1)) & points.any(-1)
+        return missed.sum(0).tolist()
+
+    before = widget.letters
+    assert wrong() == wrong(4) == [0, 1, 0]
+    assert wrong(3, 4) == [0, 1, 4]
+    assert widget.weights()[1, 7].argmax() == 6  # from c3 to b6
+    looked = widget.weights()[:, 6].argmax(-1).tolist()
+    widget.letters = [*before[:6], 0, before[7]]
+    assert widget.weights()[:, 6].argmax(-1).tolist() == [looked[0], 3, *looked[2:]]
+    widget.letters, widget.used = before, [True] * 4
 
 
 def values(locator):

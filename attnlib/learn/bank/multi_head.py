@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import torch
 from torch import Tensor
 
@@ -25,6 +27,10 @@ def _whole(answer: object) -> float:
 
 def one_mean(answer: object) -> str | None:
     """Grade two mixtures, and the weight at which they are the same."""
+    if isinstance(answer, (list, tuple)):
+        if len(answer) == 3 and isinstance(answer[2], (list, tuple)):
+            return "the third number is the weight on the first value alone; the second gets the rest."
+        answer = [float(a) if isinstance(a, Fraction) else a for a in answer]
     got = numbers(answer).squeeze()
     if got.shape != (3,):
         return f"three numbers are asked, yours have shape {tuple(got.shape)}."
@@ -120,7 +126,7 @@ def cache(answer: object) -> str | None:
     if not isinstance(answer, dict) or set(answer) != {"own", "grouped", "one"}:
         return "keep the dict with its three keys own, grouped and one."
     for name, Hkv in (("own", 32), ("grouped", 8), ("one", 1)):
-        right = cache_bytes(1, Hkv, 4096, 128, layers=32, dtype=torch.float16)
+        right = cache_bytes(1, Hkv, 4096, 128, layers=24, dtype=torch.float16)
         got = _whole(answer[name])
         known = {
             right
@@ -128,37 +134,37 @@ def cache(answer: object) -> str | None:
             right
             / 4: "keys and values are both kept, and a number takes two bytes; both factors are missing.",
             right * 2: "a number takes two bytes here; a factor of 2 is too much.",
-            right / 32: "that is one layer; there are 32.",
+            right / 24: "that is one layer; there are 24.",
             right / Hkv: f"that is one head of keys and values; here there are {Hkv}.",
             right * 32 / Hkv: "queries are not kept; what counts are the heads of keys and values.",
             right / 4096: "that is one position; there are 4,096.",
         }
+        if name == "grouped":
+            known[right / 2] = (
+                "that is 32 / 8 = 4 heads; there are 8 heads of keys and values, not groups of 8."
+            )
         if got != right:
-            return f"{name}: " + known.get(got, f"it should be {right:,}, yours is {got:,.0f}.")
+            rule = "multiply what is kept at one position of one head by heads, positions and layers."
+            return f"{name}: " + known.get(got, f"{got:,.0f} is not it; {rule}")
     return None
 
 
-def split(answer: object) -> str | None:
-    """Grade the splitting into heads."""
-    B, T, C, H = 2, 5, 12, 3
-    x = _random(B, T, C, seed=0)
-    right = x.view(B, T, H, C // H).transpose(1, 2).double()
-    mixed = (
-        "the shape is right, but `view` or `reshape` alone deals the tokens out to the heads: split the last axis first, "
-        "then swap the axes of tokens and heads."
-    )
-    dealt = x.view(B, T, C // H, H).permute(0, 3, 1, 2).double()
-    turned = x.view(B, T, H, C // H)
+def merge(answer: object) -> str | None:
+    """Grade the merging of heads to which the coordinates were dealt out in turn."""
+    B, T, D, H = 2, 5, 4, 3
+    x = _random(B, T, D * H, seed=0)
+    heads = x.view(B, T, D, H).permute(0, 3, 1, 2).contiguous()  # (B, H, T, D)
     return compare(
-        numbers(call(answer, x.clone(), H)),
-        right,
+        numbers(call(answer, heads.clone())),
+        x.double(),
         [
-            (x.reshape(B, H, T, C // H).double(), mixed),
-            (dealt, "the coordinates are dealt out in turn; each head takes D neighbouring ones: (H, D), not (D, H)."),
-            (turned.double(), "the last axis is split; now swap the axes of tokens and heads."),
-            (turned.permute(2, 0, 1, 3).double(), "the batch comes first: (B, H, T, D)."),
-            (right.transpose(-1, -2), "the last two axes are turned: (B, H, T, D)."),
-            (x.double(), "nothing is split yet."),
+            (heads.transpose(1, 2).flatten(2).double(), "this puts head after head; here neighbouring coordinates lie in different heads."),
+            (heads.reshape(B, T, H * D).double(), "the shape is right, but `view` or `reshape` alone mixes the tokens: bring the axes in order first."),
+            (x.mT.double(), "tokens and coordinates are turned round: (B, T, C)."),
+            (x.view(B, T, D, H).double(), "the order is right; now join the last two axes."),
+            (heads.transpose(1, 2).double(), "the heads are still an axis of their own: (B, T, C) is asked."),
+            (heads.double(), "nothing is merged yet."),
+            (heads.sum(1).double(), "the heads are added up; they hold different coordinates."),
         ],
     )  # fmt: skip
 
@@ -245,12 +251,18 @@ def multi_head(answer: object) -> str | None:
         return y.view(B, H, T, D) if view else y.view(B, T, H, D).transpose(1, 2)
 
     def run(
-        *, scale: float = D**-0.5, axis: int = -1, view: bool = False, merge: bool = True, out: bool = True
+        *,
+        scale: float = D**-0.5,
+        axis: int = -1,
+        view: bool = False,
+        merge: bool = True,
+        out: bool = True,
+        turned: str = "",
     ) -> Tensor:
-        q, k, v = (heads(x @ w, view=view) for w in (w_q, w_k, w_v))
+        q, k, v = (heads(x @ (w.T if "in" in turned else w), view=view) for w in (w_q, w_k, w_v))
         mixed = (q @ k.mT * scale).softmax(axis) @ v
         mixed = mixed.transpose(1, 2).flatten(2) if merge else mixed.reshape(B, T, C)
-        return (mixed @ w_o if out else mixed).double()
+        return (mixed @ (w_o.T if "out" in turned else w_o) if out else mixed).double()
 
     with Calls() as calls:
         got = numbers(call(answer, *(t.clone() for t in (x, w_q, w_k, w_v, w_o)), H))
@@ -268,6 +280,7 @@ def multi_head(answer: object) -> str | None:
             (run(view=True), "`view(B, H, T, D)` deals the tokens out to the heads: split the last axis, then swap tokens and heads."),
             (run(view=True, merge=False), "`view(B, H, T, D)` deals the tokens out to the heads: split the last axis, then swap tokens and heads."),
             (run(merge=False), "the heads are merged without swapping the axes of heads and tokens first."),
+            *((run(turned=t), "a matrix is transposed: they stand on the right, `x @ w`, not `x @ w.T`.") for t in ("in, out", "in", "out")),
             (run(out=False), "W_O is missing: the merged heads are still to be mixed by it."),
             ((attention(x @ w_q, x @ w_k, x @ w_v) @ w_o).double(), "this is one head of width C; split into H heads first."),
             (sliced.double(), "these heads are slices of x; each should be a slice of a projection, `x @ w_q`."),
@@ -291,11 +304,21 @@ def effect(answer: object) -> str | None:
     kept = holed / rest.sum(-1, keepdim=True)
     given = weights.clone()
     got = numbers(call(answer, given, values.clone(), j))
+    cleared = weights.clone()
+    cleared[j] = 0
+    others = torch.arange(4) != j
+    by_column = weights[:, others] / weights[:, others].sum(0)
+    if got.isnan().all():
+        return "you divide by a sum of 0: that of column j. Each row, one query, is divided by its own sum."
+    if got.shape[:1] == (5,) and got.isnan().reshape(5, -1).any(-1).tolist() == [n == j for n in range(5)]:
+        return "you clear row j, which is a query; the keys are the columns."
     wrong = compare(
         got.squeeze(-1) if got.shape == (5, 1) else got,
         (out - kept).norm(dim=-1).double(),
         [
             ((out - holed).norm(dim=-1).double(), "the other weights no longer sum to one: divide them by their sum."),
+            ((out - by_column @ values[others]).norm(dim=-1).double(), "you divide by the sums of columns; each row, one query, is divided by its own sum."),
+            ((out - cleared @ values).norm(dim=-1).double(), "you clear row j, which is a query; the keys are the columns."),
             (kept.norm(dim=-1).double(), "this is the length of the new output; how far is it from the old one?"),
             (kept.double(), "this is the new output; how far is it from the old one?"),
             ((out - kept).double(), "this is the difference; its length is asked, one number for each query."),
@@ -346,16 +369,16 @@ EXERCISES = [
             "2 · layers · positions · Hkv · width · bytes. Queries are not kept.",
         ),
         cache,
-        "Two gigabytes for one sequence of 4,096 tokens; that is why keys and values are shared.",
+        "1.5 GiB for one sequence of 4,096 tokens, if every head keeps its own; that is why keys and values are shared.",
     ),
     Exercise(
-        "5.5", "Split the heads", "medium", 6,
+        "5.5", "Merge what was dealt", "medium", 8,
         (
-            "Split the last axis first: `x.view(B, T, H, D)` or `x.unflatten(-1, (H, -1))`.",
-            "Then swap the axes of tokens and heads: `.transpose(1, 2)`.",
+            "In the result, which head does coordinate 0 of a token come from? And 1, 2, 3?",
+            "Of two axes that are joined, the last one changes fastest. Here that must be the axis of heads.",
         ),
-        split,
-        "A view of the right shape is not the right view: the axes must be swapped, not renamed.",
+        merge,
+        "Blocks or dealt out in turn: both are used, and the shape does not tell which.",
     ),
     Exercise(
         "5.6", "Repeat the keys", "medium", 5,
@@ -378,8 +401,8 @@ EXERCISES = [
     Exercise(
         "5.8", "Without one head", "medium", 8,
         (
-            "Copy the heads and set head h to zero: `heads.clone()`, then `[:, h] = 0`.",
-            "Merge: `heads.transpose(1, 2).flatten(2)`, then `@ w_o`.",
+            "The output is a sum with one summand a head: leave one out, or make it zero.",
+            "A head of zeros adds nothing. Work on a copy, then merge as the layer does.",
         ),
         without,
         "The output of the layer is a sum with one summand a head. Removing a head leaves one summand out.",

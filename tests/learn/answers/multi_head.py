@@ -1,5 +1,7 @@
 """Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
 
+from fractions import Fraction
+
 import numpy as np
 import torch
 
@@ -20,7 +22,7 @@ def flops(T, C, H):
     return 8 * T * C**2 + 4 * T**2 * C
 
 
-CACHE = {"own": 2 * 32 * 4096 * 32 * 128 * 2, "grouped": 2**29, "one": 2**26}
+CACHE = {"own": 2 * 24 * 4096 * 32 * 128 * 2, "grouped": 3 * 2**27, "one": 3 * 2**24}
 
 
 def split(x, H):
@@ -34,6 +36,18 @@ def loop_split(x, H):
 
 def merge(x):
     return x.transpose(1, 2).flatten(2)
+
+
+def undeal(heads):
+    return heads.permute(0, 2, 3, 1).flatten(2)
+
+
+def undeal_loop(heads):
+    B, H, T, D = heads.shape
+    out = torch.empty(B, T, H * D)
+    for h in range(H):
+        out[..., h::H] = heads[:, h]
+    return out
 
 
 def viewed(x, H):
@@ -158,12 +172,30 @@ def holed(weights, values, j):
     return rest
 
 
+def by_columns(weights, values, j):
+    others = [n for n in range(len(values)) if n != j]
+    rest = weights[:, others] / weights[:, others].sum(0)
+    return (weights @ values - rest @ values[others]).norm(dim=-1)
+
+
+def row_cleared(weights, j):
+    rest = weights.clone()
+    rest[j] = 0
+    return rest
+
+
 RIGHT = {
-    "5.1": [[4, 8, 0.5], (4.0, 8.0, 1 / 2), np.array([4, 8, 0.5]), torch.tensor([4, 8, 0.5])],
+    "5.1": [[4, 8, 0.5], (4.0, 8.0, 1 / 2), [4, 8, Fraction(1, 2)], np.array([4, 8, 0.5]), torch.tensor([4, 8, 0.5])],
     "5.2": [counted, sizes, lambda C, H, G, b: 2 * C * (C + b) + 2 * C // H * G * (C + b)],
     "5.3": [flops, lambda T, C, H: 4 * 2 * T * C * C + H * 2 * (2 * T * T * (C // H)), lambda T, C, H: float(flops(T, C, H))],
     "5.4": [CACHE, {n: float(x) for n, x in CACHE.items()}, {n: torch.tensor(x) for n, x in CACHE.items()}],
-    "5.5": [split, loop_split, lambda x, H: x.unflatten(-1, (H, -1)).permute(0, 2, 1, 3), lambda x, H: split(x, H).numpy()],
+    "5.5": [
+        undeal,
+        undeal_loop,
+        lambda x: torch.stack(x.unbind(1), -1).flatten(-2),
+        lambda x: torch.einsum("bhtd->btdh", x).reshape(*x.shape[::2], -1).double(),
+        lambda x: x.numpy().transpose(0, 2, 3, 1).reshape(x.shape[0], x.shape[2], -1),
+    ],
     "5.6": [
         lambda k, H: k.repeat_interleave(H // k.shape[1], dim=1),
         lambda k, H: k[:, torch.arange(H) // (H // k.shape[1])],
@@ -185,6 +217,7 @@ WRONG = [
     ("5.1", [4, 8, 1.0], "one of the two values"),
     ("5.1", [4, 8, 0.75], "they can be told apart"),
     ("5.1", [4, 8, 0.25], "the two still differ"),
+    ("5.1", [4, 8, [0.5, 0.5]], "on the first value alone"),
     ("5.1", [4, 8], "three numbers are asked"),
     ("5.2", lambda C, H, G, b: 4 * C * C * H, "you count C² for each head"),
     ("5.2", lambda C, H, G, b: 3 * C * C, "W_O, is missing"),
@@ -208,19 +241,23 @@ WRONG = [
     ("5.4", {n: x // 2 for n, x in CACHE.items()}, "a factor of 2 is missing"),
     ("5.4", {n: x // 4 for n, x in CACHE.items()}, "both factors are missing"),
     ("5.4", {n: x * 2 for n, x in CACHE.items()}, "a factor of 2 is too much"),
-    ("5.4", CACHE | {"grouped": 2**31}, "queries are not kept"),
-    ("5.4", CACHE | {"grouped": 2**26}, "that is one head"),
-    ("5.4", CACHE | {"one": 2**14}, "that is one position"),
+    ("5.4", CACHE | {"grouped": 3 * 2**29}, "queries are not kept"),
+    ("5.4", CACHE | {"grouped": 3 * 2**24}, "that is one head"),
+    ("5.4", CACHE | {"one": 3 * 2**12}, "that is one position"),
     ("5.4", CACHE | {"one": 2**21}, "that is one layer"),
-    ("5.4", CACHE | {"one": 5}, "it should be 67,108,864, yours is 5"),
-    ("5.4", [2**31, 2**29, 2**26], "keep the dict"),
-    ("5.5", viewed, "deals the tokens out to the heads"),
-    ("5.5", lambda x, H: x.unflatten(-1, (-1, H)).permute(0, 3, 1, 2), "dealt out in turn"),
-    ("5.5", lambda x, H: x.unflatten(-1, (H, -1)), "now swap the axes"),
-    ("5.5", lambda x, H: split(x, H).mT, "the last two axes are turned"),
-    ("5.5", lambda x, H: split(x, H).transpose(0, 1), "the batch comes first"),
-    ("5.5", lambda x, H: x, "nothing is split"),
-    ("5.5", lambda x, H: x[0], "the shape should be (2, 3, 5, 4)"),
+    ("5.4", CACHE | {"own": 2**26}, "own: that is one layer"),
+    ("5.4", CACHE | {"own": 3 * 2**24}, "own: that is one head"),
+    ("5.4", CACHE | {"grouped": 3 * 2**26}, "32 / 8 = 4 heads"),
+    ("5.4", CACHE | {"one": 5}, "5 is not it"),
+    ("5.4", list(CACHE.values()), "keep the dict"),
+    ("5.5", merge, "this puts head after head"),
+    ("5.5", flat, "mixes the tokens"),
+    ("5.5", lambda x: x.permute(0, 2, 3, 1), "now join the last two axes"),
+    ("5.5", lambda x: x.transpose(1, 2), "an axis of their own"),
+    ("5.5", lambda x: x, "nothing is merged"),
+    ("5.5", lambda x: undeal(x)[0], "the shape should be (2, 5, 12)"),
+    ("5.5", lambda x: x.sum(1), "they hold different coordinates"),
+    ("5.5", lambda x: undeal(x).mT, "turned round: (B, T, C)"),
     ("5.6", lambda k, H: k.repeat(1, H // k.shape[1], 1, 1), "0, 1, 2, 0, 1, 2"),
     ("5.6", lambda k, H: k.repeat_interleave(H, dim=1), "repeated H times"),
     ("5.6", lambda k, H: k.repeat_interleave(2, dim=2), "the keys are repeated"),
@@ -251,6 +288,9 @@ WRONG = [
     ("5.9", mha(split=viewed), "deals the tokens out"),
     ("5.9", mha(split=viewed, merge=flat), "deals the tokens out"),
     ("5.9", mha(merge=flat), "merged without swapping"),
+    ("5.9", lambda x, a, b, c, d, H: mha()(x, a.T, b.T, c.T, d.T, H), "not `x @ w.T`"),
+    ("5.9", lambda x, a, b, c, d, H: mha()(x, a.T, b.T, c.T, d, H), "not `x @ w.T`"),
+    ("5.9", lambda x, a, b, c, d, H: mha()(x, a, b, c, d.T, H), "not `x @ w.T`"),
     ("5.9", mha(out=False), "W_O is missing"),
     ("5.9", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, 1), "this is one head of width C"),
     ("5.9", lambda x, a, b, c, d, H: merge(attention(*[split(x, H)] * 3)) @ d, "slices of x"),
@@ -265,5 +305,9 @@ WRONG = [
     ("5.10", lambda w, v, j: w[:, j], "this is the weight of the key"),
     ("5.10", lambda w, v, j: (w @ v - removed(w, j) @ v).norm(), "each has its own"),
     ("5.10", lambda w, v, j: (w @ v - holed(w, v, j).softmax(-1) @ v).norm(dim=-1), "without a softmax"),
+    ("5.10", lambda w, v, j: (w @ v - holed(w, v, j) / holed(w, v, j).sum(0) @ v).norm(dim=-1), "a sum of 0: that of column j"),
+    ("5.10", by_columns, "the sums of columns"),
+    ("5.10", lambda w, v, j: (w @ v - row_cleared(w, j) @ v).norm(dim=-1), "you clear row j"),
+    ("5.10", lambda w, v, j: (w @ v - row_cleared(w, j) / row_cleared(w, j).sum(-1, keepdim=True) @ v).norm(dim=-1), "you clear row j"),
     ("5.10", effect_in_place, "it changes the weights"),
 ]  # fmt: skip
