@@ -60,47 +60,20 @@ def spread_of_scores(answer: object) -> str | None:
         _double(144, 12),
         [
             (_double(12, 144), "variance and standard deviation are swapped: the variance comes first."),
-            (
-                _double(96, math.sqrt(96)),
-                "you multiply by the standard deviations; the variance of a product is the product of the variances, 9 and 0.25.",
-            ),
-            (
-                _double(64, 8),
-                "that is for standard deviations of 1; line 8 of the proof now gives 9 and 0.25.",
-            ),
-            (
-                _double(592, math.sqrt(592)),
-                "you add the two variances; line 7 of the proof multiplies them.",
-            ),
-            (
-                _double(2.25, 1.5),
-                "that is one product, or the scores after division by √64; the score sums 64 products.",
-            ),
-            (
-                _double(144, 18),
-                "the variance is right; the standard deviation is its root, and the root of 144 is 12.",
-            ),
+            (_double(96, math.sqrt(96)), "you multiply by the standard deviations; the variance of a product is the product of the variances, 9 and 0.25."),
+            (_double(64, 8), "that is for standard deviations of 1; line 8 of the proof now gives 9 and 0.25."),
+            (_double(592, math.sqrt(592)), "you add the two variances; line 7 of the proof multiplies them."),
+            (_double(2.25, 1.5), "that is one product, or the scores after division by √64; the score sums 64 products."),
+            (_double(144, 18), "the variance is right; the standard deviation is its root, and the root of 144 is 12."),
             (_double(144, 72), "the variance is right; its root is no half."),
-            (
-                _double(144, 96),
-                "the variance is right; 96 is 64 · 1.5, but standard deviations of independent terms do not add. Take the root of 144.",
-            ),
-            (
-                _double(9216, 96),
-                "you add the standard deviations of 64 terms, 64 · 1.5; for independent terms it is the variances that add.",
-            ),
-            (
-                _double(224, math.sqrt(224)),
-                "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies, and the squares of them.",
-            ),
-            (
-                _double(784, 28),
-                "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies their squares.",
-            ),
+            (_double(144, 96), "the variance is right; 96 is 64 · 1.5, but standard deviations of independent terms do not add. Take the root of 144."),
+            (_double(9216, 96), "you add the standard deviations of 64 terms, 64 · 1.5; for independent terms it is the variances that add."),
+            (_double(224, math.sqrt(224)), "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies, and the squares of them."),
+            (_double(784, 28), "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies their squares."),
             (_double(96, 12), "the standard deviation is right; the variance is its square."),
         ],
         tolerance=0.05,
-    )
+    )  # fmt: skip
 
 
 def with_a_mean(answer: object) -> str | None:
