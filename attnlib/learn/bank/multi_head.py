@@ -250,15 +250,7 @@ def multi_head(answer: object) -> str | None:
     def heads(y: Tensor, *, view: bool = False) -> Tensor:
         return y.view(B, H, T, D) if view else y.view(B, T, H, D).transpose(1, 2)
 
-    def run(
-        *,
-        scale: float = D**-0.5,
-        axis: int = -1,
-        view: bool = False,
-        merge: bool = True,
-        out: bool = True,
-        turned: str = "",
-    ) -> Tensor:
+    def run(*, scale=D**-0.5, axis=-1, view=False, merge=True, out=True, turned="") -> Tensor:
         q, k, v = (heads(x @ (w.T if "in" in turned else w), view=view) for w in (w_q, w_k, w_v))
         mixed = (q @ k.mT * scale).softmax(axis) @ v
         mixed = mixed.transpose(1, 2).flatten(2) if merge else mixed.reshape(B, T, C)

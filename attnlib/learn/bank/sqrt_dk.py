@@ -152,6 +152,43 @@ def _is_half(answer: object, *arguments: Tensor) -> bool:
     return getattr(got, "dtype", None) in (torch.float16, torch.bfloat16)
 
 
+def _wrong_divisors(a: Tensor, b: Tensor) -> list[tuple[object, str]]:
+    """Return the mistakes people make, for standard deviations a of q and b of k."""
+    d, right = len(a), (a * b).norm()
+    return [
+        (d**0.5, "that is right for standard deviations of 1 only; those of q and k count too."),
+        ((a * b).square().sum(), "that is the variance of the score; divide by its root."),
+        ((a * b).sum(), "standard deviations of independent terms do not add; their squares do."),
+        ((a * b).sum().sqrt(), "before the root stand variances: square the standard deviations."),
+        (
+            a.norm() * b.norm(),
+            "you sum over q and over k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
+        ),
+        (
+            a.norm() * b.norm() / d**0.5,
+            "you average the variances of q and of k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
+        ),
+        (
+            a.mean() * b.mean() * d**0.5,
+            "mean standard deviations do not do: coordinate i of q meets coordinate i of k only, so multiply before you sum.",
+        ),
+        (
+            (a.square() + b.square()).sum().sqrt(),
+            "the variances of q and k multiply, since each term is a product.",
+        ),
+        ((a + b).norm(), "the standard deviations of q and k multiply, since each term is a product."),
+        (a.norm(), "the keys are missing: each product has the variance std_q² · std_k²."),
+        (b.norm(), "the queries are missing: each product has the variance std_q² · std_k²."),
+        (a.mean() * d**0.5, "the keys are missing: each product has the variance std_q² · std_k²."),
+        (
+            (a * b).square().mean().sqrt(),
+            "variances of independent terms add: a sum under the root, no mean.",
+        ),
+        (right * d**0.5, "the sum has d terms already; no further factor √d."),
+        (1 / right, "that is what to multiply by; the question is what to divide by."),
+    ]
+
+
 def divisor(answer: object) -> str | None:
     """Grade the divisor for coordinates of different standard deviations."""
     cases = (
@@ -160,40 +197,9 @@ def divisor(answer: object) -> str | None:
         ([1.0] * 9, [1.0] * 9),
     )
     for std_q, std_k in cases:
-        a, b, d = _double(*std_q), _double(*std_k), len(std_q)
+        a, b = _double(*std_q), _double(*std_k)
         right = (a * b).norm()
-        known = [
-            (d**0.5, "that is right for standard deviations of 1 only; those of q and k count too."),
-            ((a * b).square().sum(), "that is the variance of the score; divide by its root."),
-            ((a * b).sum(), "standard deviations of independent terms do not add; their squares do."),
-            ((a * b).sum().sqrt(), "before the root stand variances: square the standard deviations."),
-            (
-                a.norm() * b.norm(),
-                "you sum over q and over k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
-            ),
-            (
-                a.norm() * b.norm() / d**0.5,
-                "you average the variances of q and of k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
-            ),
-            (
-                a.mean() * b.mean() * d**0.5,
-                "mean standard deviations do not do: coordinate i of q meets coordinate i of k only, so multiply before you sum.",
-            ),
-            (
-                (a.square() + b.square()).sum().sqrt(),
-                "the variances of q and k multiply, since each term is a product.",
-            ),
-            ((a + b).norm(), "the standard deviations of q and k multiply, since each term is a product."),
-            (a.norm(), "the keys are missing: each product has the variance std_q² · std_k²."),
-            (b.norm(), "the queries are missing: each product has the variance std_q² · std_k²."),
-            (a.mean() * d**0.5, "the keys are missing: each product has the variance std_q² · std_k²."),
-            (
-                (a * b).square().mean().sqrt(),
-                "variances of independent terms add: a sum under the root, no mean.",
-            ),
-            (right * d**0.5, "the sum has d terms already; no further factor √d."),
-            (1 / right, "that is what to multiply by; the question is what to divide by."),
-        ]
+        known = _wrong_divisors(a, b)
         wrong = compare(
             numbers(call(answer, torch.tensor(std_q), torch.tensor(std_k))).squeeze(),
             right,
@@ -300,12 +306,11 @@ def temperature(answer: object) -> str | None:
     return None
 
 
-def cosine_scores(answer: object) -> str | None:
-    """Grade scores that lengths cannot change."""
-    q, k, g = 6 * _random(4, 6, seed=0), 0.5 * _random(5, 6, seed=1), 10.0
+def _wrong_cosines(q: Tensor, k: Tensor, g: float) -> list[tuple[Tensor, str]]:
+    """Return the mistakes people make with cosine scores."""
     unit_q, unit_k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))
     plain, right = q @ k.T, g * unit_q @ unit_k.T
-    mistakes = [
+    return [
         (unit_q @ unit_k.T, "the factor is missing: cosines lie between −1 and 1, too close for a softmax."),
         (g * plain, "the lengths still count: divide each query and each key by its own length."),
         (g * plain / math.sqrt(6), "the lengths still count: divide each query and key by its own length."),
@@ -344,10 +349,17 @@ def cosine_scores(answer: object) -> str | None:
         (right.softmax(-1), "these are the weights; leave out the softmax."),
         (right / g**2, "you divide by g; multiply by it."),
     ]
+
+
+def cosine_scores(answer: object) -> str | None:
+    """Grade scores that lengths cannot change."""
+    q, k, g = 6 * _random(4, 6, seed=0), 0.5 * _random(5, 6, seed=1), 10.0
+    unit_q, unit_k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))
+    right = g * unit_q @ unit_k.T
     return compare(
         numbers(call(answer, q.clone(), k.clone(), g)),
         right.double(),
-        [(wrong.double(), words) for wrong, words in mistakes],
+        [(wrong.double(), words) for wrong, words in _wrong_cosines(q, k, g)],
         tolerance=1e-3,
     )
 
