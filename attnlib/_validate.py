@@ -70,16 +70,18 @@ def head_groups(q: Tensor, k: Tensor) -> int:
 
 
 def fits_kernel(q: Tensor, k: Tensor, v: Tensor) -> bool:
-    """Tell at a glance that q, k and v are ``(B, H, T, D)`` of one kind, with nothing to broadcast or group.
+    """Tell at a glance that q, k and v are ``(B, H, T, D)`` of one kind, with nothing to broadcast.
 
     The full checks say what is wrong, and take as long as a small kernel; the ordinary case needs neither.
+    Grouped heads are ordinary: more than one for keys and values, which divides those for queries.
     """
     if not (isinstance(q, Tensor) and isinstance(k, Tensor) and isinstance(v, Tensor)):
         return False
     if not (q.ndim == k.ndim == v.ndim == 4 and q.dtype == k.dtype == v.dtype and q.is_floating_point()):
         return False
     (B, H, _, D), k_shape, v_shape = q.shape, k.shape, v.shape
-    same_lead = (B, H) == k_shape[:2] == v_shape[:2]
+    Hkv = k_shape[1]
+    same_lead = (B, Hkv) == k_shape[:2] == v_shape[:2] and (H == Hkv or (Hkv > 1 and H % Hkv == 0))
     same_sizes = k_shape[2] == v_shape[2] and D == k_shape[3] > 0
     return same_lead and same_sizes and q.device == k.device == v.device
 

@@ -27,7 +27,10 @@ def fused_attention(
     """Translate arguments that were checked already for PyTorch's fused kernel, and call it."""
     T, S = q.shape[-2], k.shape[-2]
     if mask is None and bias is None and (T == S or not causal) and fits_kernel(q, k, v):
-        return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal, scale=scale)
+        grouped = q.shape[1] != k.shape[1]
+        return F.scaled_dot_product_attention(
+            q, k, v, dropout_p=dropout, is_causal=causal, scale=scale, enable_gqa=grouped
+        )
     # PyTorch takes no mask beside its causal flag, and aligns it with the first key. For fewer queries
     # than keys its kernels for GPUs can be told to align it with the last; the one for CPUs reads a mask.
     if causal and (mask is not None or bias is not None or (1 < T < S and not q.is_cuda)):
