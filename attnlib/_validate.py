@@ -81,7 +81,7 @@ def fits_kernel(q: Tensor, k: Tensor, v: Tensor) -> bool:
         return False
     (B, H, _, D), k_shape, v_shape = q.shape, k.shape, v.shape
     Hkv = k_shape[1]
-    same_lead = (B, Hkv) == k_shape[:2] == v_shape[:2] and (H == Hkv or (Hkv > 1 and H % Hkv == 0))
+    same_lead = (B, Hkv) == k_shape[:2] == v_shape[:2] and (Hkv == H or (Hkv > 1 and H % Hkv == 0))
     same_sizes = k_shape[2] == v_shape[2] and D == k_shape[3] > 0
     return same_lead and same_sizes and q.device == k.device == v.device
 
