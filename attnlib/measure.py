@@ -136,7 +136,7 @@ def head_scores(weights: Tensor, relation: Tensor) -> Tensor:
         relation: Boolean, broadcast to ``(B, 1, T, S)``: True where key j stands in the relation to query i.
 
     Returns:
-        ``(H,)``, from 0 to 1, averaged over the queries to which the relation points somewhere.
+        ``(H,)``, from 0 to 1, averaged over the queries for which the relation points somewhere.
 
     Raises:
         TypeError: If the relation is not boolean.

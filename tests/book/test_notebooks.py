@@ -180,6 +180,7 @@ def test_first_cells_install_on_colab_only_and_import(path):
     lines = [line for line in imports.source.splitlines() if line]
     assert len(lines) <= 6
     assert "manual_seed" in imports.source
+    assert re.search(r"from attnlib\.learn import .*\bhint\b", imports.source), "exercises offer hints"
     for cell in code(read(path))[1:]:
         assert not re.search(r"%pip|!pip|import \*|filterwarnings|rcParams", cell.source)
 
