@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from fractions import Fraction
 
 import torch
 from torch import Tensor
@@ -10,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 
 def numbers(answer: object) -> Tensor:
-    """Read an answer given as a list, tuple, array or tensor of numbers as a float64 tensor.
+    """Read a number, or a list, tuple, array or tensor of numbers, as a float64 tensor. Fractions count.
 
     Raises:
         TypeError: If it does not hold numbers.
@@ -18,14 +19,19 @@ def numbers(answer: object) -> Tensor:
     if isinstance(answer, dict):
         answer = list(answer.values())
     if isinstance(answer, (list, tuple)):
-        answer = [a.tolist() if hasattr(a, "tolist") else a for a in answer]
+        answer = [a.tolist() if hasattr(a, "tolist") else _plain(a) for a in answer]
     try:
-        tensor = torch.as_tensor(answer).detach().cpu()
+        tensor = torch.as_tensor(_plain(answer)).detach().cpu()
     except (TypeError, ValueError, RuntimeError):
         tensor = None
     if tensor is None or tensor.is_complex():
         raise TypeError(f"the answer must hold numbers, got {type(answer).__name__}")
     return tensor.double()
+
+
+def _plain(answer: object) -> object:
+    """Turn a fraction, which PyTorch cannot read, into a float; leave everything else."""
+    return float(answer) if isinstance(answer, Fraction) else answer
 
 
 class Calls(TorchFunctionMode):

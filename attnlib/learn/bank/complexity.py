@@ -6,7 +6,6 @@ import math
 import tracemalloc
 import weakref
 from collections.abc import Iterator, Sequence
-from fractions import Fraction
 
 import torch
 from torch import Tensor
@@ -24,7 +23,7 @@ def _random(*shape: int, seed: int) -> Tensor:
 
 def _one(answer: object) -> float:
     """Read a single number."""
-    got = numbers(float(answer) if isinstance(answer, Fraction) else answer)
+    got = numbers(answer)
     if got.numel() != 1:
         raise TypeError(f"the answer must be a single number, got {got.numel()} of them")
     return got.item()

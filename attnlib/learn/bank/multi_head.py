@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import torch
 from torch import Tensor
 
@@ -27,10 +25,8 @@ def _whole(answer: object) -> float:
 
 def one_mean(answer: object) -> str | None:
     """Grade two mixtures, and the weight at which they are the same."""
-    if isinstance(answer, (list, tuple)):
-        if len(answer) == 3 and isinstance(answer[2], (list, tuple)):
-            return "the third number is the weight on the first value alone; the second gets the rest."
-        answer = [float(a) if isinstance(a, Fraction) else a for a in answer]
+    if isinstance(answer, (list, tuple)) and len(answer) == 3 and isinstance(answer[2], (list, tuple)):
+        return "the third number is the weight on the first value alone; the second gets the rest."
     got = numbers(answer).squeeze()
     if got.shape != (3,):
         return f"three numbers are asked, yours have shape {tuple(got.shape)}."
