@@ -1,58 +1,44 @@
 """attnlib: the attention mechanism, small and exact. The library behind the book *Paying Attention*.
 
-`import attnlib` loads torch and nothing heavier. What draws (`attnlib.plotting`), what moves
-(`attnlib.widgets`) and what teaches (`attnlib.learn`) is imported by name.
+`import attnlib` loads torch and nothing heavier, and offers the twenty names below. The rest is imported
+from where it lives: what one holds against a model (`attnlib.instruments`), what the chapters train
+(`attnlib.experiments`), what draws (`attnlib.plotting`), moves (`attnlib.widgets`) and teaches
+(`attnlib.learn`).
 """
 
 from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
 from attnlib.device import pick_device
 from attnlib.functional import attention, attention_scores, attention_weights, masked_softmax
-from attnlib.leakage import leaks
-from attnlib.linear import linear_attention, linear_attention_step
-from attnlib.local import sliding_window_attention
-from attnlib.masks import (
-    causal_mask,
-    document_mask,
-    padding_mask,
-    prefix_mask,
-    sliding_window_mask,
-    to_torch_mha,
-)
+from attnlib.linear import linear_attention
+from attnlib.masks import causal_mask, document_mask, padding_mask, prefix_mask, sliding_window_mask
 from attnlib.model import Decoder
 from attnlib.multihead import MultiHeadAttention
 from attnlib.positions import alibi_bias, rotary, sinusoidal
-from attnlib.scoring import additive_scores, bilinear_scores, dot_scores, scaled_dot_scores
 from attnlib.tiled import tiled_attention
+from attnlib.windowed import sliding_window_attention
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Decoder",
     "KVCache",
     "MultiHeadAttention",
     "TransformerBlock",
-    "additive_scores",
     "alibi_bias",
     "attention",
     "attention_scores",
     "attention_weights",
-    "bilinear_scores",
     "causal_mask",
     "document_mask",
-    "dot_scores",
-    "leaks",
     "linear_attention",
-    "linear_attention_step",
     "masked_softmax",
     "padding_mask",
     "pick_device",
     "prefix_mask",
     "rotary",
-    "scaled_dot_scores",
     "sinusoidal",
     "sliding_window_attention",
     "sliding_window_mask",
     "tiled_attention",
-    "to_torch_mha",
 ]

@@ -5,7 +5,37 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnlib._validate import head_groups
+
+def head_groups(q: Tensor, k: Tensor) -> int:
+    """Return how many query heads share one key head; 1 when the heads broadcast as they are."""
+    if q.ndim < 3 or k.ndim < 3:
+        return 1
+    H, Hkv = q.shape[-3], k.shape[-3]
+    if Hkv in (1, H) or H == 1:
+        return 1
+    if Hkv == 0 or H % Hkv:
+        raise ValueError(
+            f"the number of key heads Hkv must divide the number of query heads H, "
+            f"got H = {H} and Hkv = {Hkv} from q {tuple(q.shape)} and k {tuple(k.shape)}"
+        )
+    return H // Hkv
+
+
+def fits_kernel(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Tell at a glance that q, k and v are ``(B, H, T, D)`` of one kind, with nothing to broadcast.
+
+    The full checks say what is wrong, and take as long as a small kernel; the ordinary case needs neither.
+    Grouped heads are ordinary: more than one for keys and values, which divides those for queries.
+    """
+    if not (isinstance(q, Tensor) and isinstance(k, Tensor) and isinstance(v, Tensor)):
+        return False
+    if not (q.ndim == k.ndim == v.ndim == 4 and q.dtype == k.dtype == v.dtype and q.is_floating_point()):
+        return False
+    (B, H, _, D), k_shape, v_shape = q.shape, k.shape, v.shape
+    Hkv = k_shape[1]
+    same_lead = (B, Hkv) == k_shape[:2] == v_shape[:2] and (Hkv == H or (Hkv > 1 and H % Hkv == 0))
+    same_sizes = k_shape[2] == v_shape[2] and D == k_shape[3] > 0
+    return same_lead and same_sizes and q.device == k.device == v.device
 
 
 def repeat_heads(x: Tensor, groups: int) -> Tensor:

@@ -10,16 +10,8 @@ import math
 import torch
 from torch import Tensor
 
-from attnlib._heads import repeat_heads, widen
-from attnlib._validate import (
-    check_bias,
-    check_mask,
-    check_values,
-    fits_kernel,
-    head_groups,
-    require_tensor,
-    scores_shape,
-)
+from attnlib._heads import fits_kernel, head_groups, repeat_heads, widen
+from attnlib._validate import check_bias, check_mask, check_values, require_tensor, scores_shape
 from attnlib.fused import fused_attention
 from attnlib.masks import both, causal_mask
 

@@ -8,8 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._heads import as_batches
-from attnlib._validate import fits_kernel
+from attnlib._heads import as_batches, fits_kernel
 from attnlib.masks import both, causal_mask
 
 

@@ -29,23 +29,6 @@ def dot_scores(q: Tensor, k: Tensor) -> Tensor:
     return q @ k.transpose(-2, -1)
 
 
-def scaled_dot_scores(q: Tensor, k: Tensor) -> Tensor:
-    """Score by ``q . k / sqrt(D)``, whose spread does not grow with the width (chapter 4).
-
-    Args:
-        q: Queries ``(..., T, D)``.
-        k: Keys ``(..., S, D)``.
-
-    Returns:
-        Scores ``(..., T, S)``.
-
-    Raises:
-        TypeError: If the dtypes differ or are not floating.
-        ValueError: If the widths differ or the leading axes do not broadcast.
-    """
-    return dot_scores(q, k) * q.shape[-1] ** -0.5
-
-
 def bilinear_scores(q: Tensor, k: Tensor, weight: Tensor) -> Tensor:
     """Score by ``q W k``: a learned matrix in the middle, and the widths may differ.
 

@@ -18,8 +18,8 @@ from attnlib import (
     sliding_window_attention,
     tiled_attention,
 )
-from attnlib.counters import count_peak_bytes
-from attnlib.timing import timed
+from attnlib.instruments.counters import count_peak_bytes
+from attnlib.instruments.timing import timed
 
 RUNS = 9
 SIZES = [(8, 12, 1024, 64), (1, 8, 4096, 64)]  # B, H, T, D

@@ -20,7 +20,7 @@ from queue import Queue
 
 ROOT = Path(__file__).parents[1]
 MODULES = ["functional", "fused", "masks", "multihead", "tiled"]
-OTHERS = ["functional", "fused", "masks", "multihead", "tiled", "cache", "local", "properties"]
+OTHERS = ["functional", "fused", "masks", "multihead", "tiled", "cache", "windowed", "properties"]
 LIMIT = 300  # seconds: a mutant that never ends is noticed too
 SWAPS = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from attnlib import attention, causal_mask
-from attnlib.counters import count_peak_bytes
 from attnlib.fused import fused_attention
+from attnlib.instruments.counters import count_peak_bytes
 from tests import DEVICE, assert_close, reference
 
 

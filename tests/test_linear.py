@@ -1,8 +1,7 @@
 import pytest
 import torch
 
-from attnlib import linear_attention, linear_attention_step
-from attnlib.linear import elu_plus_one
+from attnlib.linear import elu_plus_one, linear_attention, linear_attention_step
 from tests import assert_close
 from tests.test_functional import B, Dv, H, case
 

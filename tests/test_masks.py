@@ -8,8 +8,8 @@ from attnlib import (
     padding_mask,
     prefix_mask,
     sliding_window_mask,
-    to_torch_mha,
 )
+from attnlib.masks import to_torch_mha
 from tests import DEVICE
 
 

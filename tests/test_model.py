@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib.counters import count_parameters
+from attnlib.instruments.counters import count_parameters
 from attnlib.model import Decoder, choose
 from tests import DEVICE, assert_close
 

@@ -2,7 +2,8 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib import MultiHeadAttention, causal_mask, padding_mask, to_torch_mha
+from attnlib import MultiHeadAttention, causal_mask, padding_mask
+from attnlib.masks import to_torch_mha
 from tests import DEVICE, assert_close
 
 B, T, S, H, D = 2, 5, 7, 3, 11

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from attnlib import causal_mask, plotting
-from attnlib.roofline import stored_roofline
+from attnlib.instruments.roofline import stored_roofline
 
 mpl.use("Agg")
 
@@ -37,16 +37,9 @@ def test_heatmap_without_digits_and_with_long_labels_turned():
     assert ax.get_xticklabels()[0].get_rotation() == 40
 
 
-def test_mask_grid_has_two_colours():
-    ax = plotting.mask_grid(causal_mask(3), list("abc"), list("abc"))
-    assert ax.images[0].get_cmap().N == 2
-    assert ax.images[0].get_array().tolist() == causal_mask(3).float().tolist()
-
-
-@pytest.mark.parametrize("draw", [plotting.heatmap, plotting.mask_grid])
-def test_labels_must_fit(draw):
+def test_labels_must_fit():
     with pytest.raises(ValueError, match=r"must be \(queries, keys\) = \(2, 2\), got \(3, 3\)"):
-        draw(torch.eye(3), list("ab"), list("ab"))
+        plotting.heatmap(torch.eye(3), list("ab"), list("ab"))
 
 
 def test_plane_names_words_and_where_they_go():
@@ -71,10 +64,9 @@ def test_lines_are_named_and_points_drawn():
     assert ax.get_xlabel() == "hour"
 
 
-@pytest.mark.parametrize("draw", [plotting.heatmap, plotting.mask_grid])
-def test_helpers_draw_where_they_are_told(draw):
+def test_helpers_draw_where_they_are_told():
     _, ax = plt.subplots()
-    assert draw(torch.eye(2), list("ab"), list("ab"), ax=ax) is ax
+    assert plotting.heatmap(torch.eye(2), list("ab"), list("ab"), ax=ax) is ax
     assert plotting.lines([0], {"x": [1]}, ax=ax) is ax
     assert plotting.curves({"x": [1.0]}, ax=ax) is ax
 

@@ -7,13 +7,14 @@ from attnlib import (
     MultiHeadAttention,
     attention_weights,
     causal_mask,
-    leaks,
     masked_softmax,
     sliding_window_mask,
     widgets,
 )
-from attnlib.measure import head_scores
-from attnlib.tasks import relation_masks, word_pairs
+from attnlib.experiments.tasks import relation_masks, word_pairs
+from attnlib.experiments.wordvectors import UnknownWordError, WordVectors
+from attnlib.instruments.leaks import leaks
+from attnlib.instruments.statistics import relation_share
 from attnlib.widgets import (
     EQUATIONS,
     SENTENCES,
@@ -25,7 +26,6 @@ from attnlib.widgets import (
     MaskPainter,
     ScalingLab,
 )
-from attnlib.wordvectors import UnknownWordError, WordVectors
 
 
 def test_the_plane_starts_as_the_chapter_does():
@@ -138,7 +138,7 @@ def test_the_viewer_computes_what_the_model_does():
     torch.testing.assert_close(widget.weights(), weights[0].double(), atol=1e-3, rtol=0)
     torch.testing.assert_close(widget.answers(), expected.double(), atol=1e-3, rtol=0)
     for name, mask in relation_masks(torch.tensor([widget.letters])).items():
-        assert widget.scores()[name] == pytest.approx(head_scores(weights, mask).tolist(), abs=1e-3)
+        assert widget.scores()[name] == pytest.approx(relation_share(weights, mask).tolist(), abs=1e-3)
     assert repr(widget) == "HeadViewer('c5 a1 b7 a4 d0 b2 b6 c3', token=6, head=1)"
 
 

@@ -5,7 +5,7 @@ Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are colu
 
 from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
 from attnlib.plotting.bars import grouped_bars, strips
-from attnlib.plotting.grids import grid_row, heatmap, mask_grid, mask_row
+from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.lines import cloud, curves, lines, panels, scatter
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.matrices import matrices
@@ -32,7 +32,6 @@ __all__ = [
     "growth",
     "heatmap",
     "lines",
-    "mask_grid",
     "mask_row",
     "matrices",
     "pages",

@@ -79,31 +79,6 @@ def heatmap(
     return ax
 
 
-def mask_grid(
-    mask: Tensor | np.ndarray,
-    queries: Sequence[str],
-    keys: Sequence[str],
-    *,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a mask: a coloured cell may be attended to, a pale one may not.
-
-    Args:
-        mask: ``(T, S)``, True = may attend.
-        queries: Labels of the rows.
-        keys: Labels of the columns.
-        ax: Where to draw.
-
-    Returns:
-        The axes.
-
-    Raises:
-        ValueError: If the labels do not fit the mask.
-    """
-    ax, _ = _cells("mask", mask, queries, keys, MASK, ("query", "key"), ax)
-    return ax
-
-
 def grid_row(
     grids: Mapping[str, Tensor | np.ndarray],
     rows: Sequence[str],
@@ -156,7 +131,7 @@ def mask_row(
     """Draw several masks of one size beside each other, each under its name.
 
     Args:
-        masks: By name, each ``(T, S)``, True = may attend; or what `attnlib.leaks` found.
+        masks: By name, each ``(T, S)``, True = may attend; or what `leaks` found.
         queries: Labels of the rows; numbers if not given.
         keys: Labels of the columns; numbers if not given.
         allowed: ``(T, S)``; what is True in a mask and False here is drawn in another colour, with a cross.

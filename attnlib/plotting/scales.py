@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator
 from torch import Tensor
 
-from attnlib.measure import exponent
+from attnlib.instruments.statistics import exponent
 from attnlib.plotting._style import COLOURS, INK, MUTED, array, plt
 from attnlib.plotting.lines import _name_ends
 
 if TYPE_CHECKING:
-    from attnlib.roofline import Roofline
+    from attnlib.instruments.roofline import Roofline
 
 MARKS = ("o", "s", "^", "D")
 
@@ -69,7 +69,7 @@ def roofline(roof: Roofline, names: Sequence[str], *, ax: Axes | None = None) ->
     """Draw what a machine can do at most, and how near some kernels come, on double logarithmic paper.
 
     Args:
-        roof: From `attnlib.roofline`.
+        roof: From `attnlib.instruments.roofline`.
         names: Which kernels to draw, a point for each length; the longest is named.
         ax: Where to draw.
 

@@ -17,5 +17,5 @@ __all__ = ["anywidget", "static", "traitlets"]
 
 def static(*names: str) -> str:
     """Join files of ``static/`` into one text, since a front end cannot import another file."""
-    folder = resources.files("attnlib") / "static"
+    folder = resources.files("attnlib.widgets") / "static"
     return "\n".join((folder / name).read_text("utf8") for name in names)

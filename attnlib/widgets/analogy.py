@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnlib.tasks import word_pairs
+from attnlib.experiments.tasks import word_pairs
+from attnlib.experiments.wordvectors import WordVectors
 from attnlib.widgets._base import anywidget, static, traitlets
-from attnlib.wordvectors import WordVectors
 
 EQUATIONS = [
     ["king", "man", "woman"],
@@ -41,7 +41,7 @@ class AnalogyMap(anywidget.AnyWidget):
     """Choose ``a - b + c`` and see the nearest words, and where they lie.
 
     The vocabulary is what fits on a page: some two thousand of the words in
-    `attnlib.wordvectors.WordVectors.glove`, with the same vectors.
+    `attnlib.experiments.wordvectors.WordVectors.glove`, with the same vectors.
 
     Attributes:
         words: The words to choose from.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from attnlib.cost import attention_flops, cache_bytes, projection_flops, score_bytes
+from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops, score_bytes
 from attnlib.widgets._base import anywidget, static, traitlets
 
 DTYPES = {4: torch.float32, 2: torch.bfloat16, 1: torch.int8}
 
 
 class CostCalculator(anywidget.AnyWidget):
-    """Operations and bytes of a stack of Transformer blocks over one sequence, as `attnlib.cost` has them.
+    """Operations and bytes of a stack of Transformer blocks over one sequence, as `attnlib` predicts them.
 
     Embeddings, norms and the layer that names the next token are not in it.
 

@@ -7,10 +7,10 @@ import math
 import torch
 from torch import Tensor, nn
 
+from attnlib.experiments.tasks import relation_masks, spell
 from attnlib.functional import attention_weights
-from attnlib.measure import head_scores
+from attnlib.instruments.statistics import relation_share
 from attnlib.multihead import MultiHeadAttention
-from attnlib.tasks import relation_masks, spell
 from attnlib.widgets._base import anywidget, static, traitlets
 
 LETTERS = [2, 0, 1, 0, 3, 1, 1, 2]
@@ -18,7 +18,7 @@ DIGITS = [5, 1, 7, 4, 0, 2, 6, 3]
 
 
 class HeadViewer(anywidget.AnyWidget):
-    """One layer of heads, trained on `attnlib.tasks.relations`, on a sequence that can be changed.
+    """One layer of heads, trained on the task `relations`, on a sequence that can be changed.
 
     A token is the sum of what its letter, its digit and its place give. The tables hold that sum in parts,
     already projected: a row for each letter, then for each digit, then for each place.
@@ -109,7 +109,9 @@ class HeadViewer(anywidget.AnyWidget):
         """Return each head's score for each relation on this sequence; NaN where it points nowhere."""
         masks, weights = relation_masks(torch.tensor([self.letters])), self.weights()[None]
         nothing = [math.nan] * self.sizes[3]
-        return {name: head_scores(weights, m).tolist() if m.any() else nothing for name, m in masks.items()}
+        return {
+            name: relation_share(weights, m).tolist() if m.any() else nothing for name, m in masks.items()
+        }
 
     def answers(self) -> Tensor:
         """Return what the heads in use make of each token: ``(T, 3, digits)``, probabilities in float64."""

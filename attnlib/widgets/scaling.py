@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention_weights
-from attnlib.measure import entropy, jacobian_norm
+from attnlib.instruments.statistics import entropy, jacobian_norm
 from attnlib.widgets._base import anywidget, static, traitlets
 
 KEYS, WIDEST = 12, 1024

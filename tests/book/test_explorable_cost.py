@@ -1,4 +1,4 @@
-"""The explorable of chapter 7 on the page: by keyboard and touch, with the numbers of `attnlib.cost`."""
+"""The explorable of chapter 7 on the page: by keyboard and touch, with the numbers of `attnlib.instruments.cost`."""
 
 import pytest
 

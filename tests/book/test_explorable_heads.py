@@ -6,7 +6,7 @@ import nbformat
 import pytest
 import torch
 
-from attnlib.tasks import relation_masks
+from attnlib.experiments.tasks import relation_masks
 from attnlib.widgets import HeadViewer
 from tests.book import ROOT
 from tests.book.test_site import PHONE

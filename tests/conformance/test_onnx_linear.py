@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnlib import linear_attention, linear_attention_step
+from attnlib.linear import linear_attention, linear_attention_step
 from tests import assert_close
 from tests.conformance.onnx_cases import cases, merge, split
 

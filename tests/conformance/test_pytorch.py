@@ -5,8 +5,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from attnlib import MultiHeadAttention, causal_mask, padding_mask, to_torch_mha
+from attnlib import MultiHeadAttention, causal_mask, padding_mask
 from attnlib.blocks import TransformerBlock
+from attnlib.masks import to_torch_mha
 from tests import DEVICE, assert_close
 
 B, T, S, C, H = 2, 5, 7, 12, 3

@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnlib.cost import cache_bytes, multihead_flops, multihead_parameters
 from attnlib.functional import attention
+from attnlib.instruments.cost import cache_bytes, multihead_flops, multihead_parameters
 from attnlib.learn.exercises import Exercise, call
 from attnlib.learn.grading import Calls, compare, numbers
 

@@ -6,7 +6,9 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from attnlib import causal_mask, leaks, masked_softmax, padding_mask, to_torch_mha
+from attnlib import causal_mask, masked_softmax, padding_mask
+from attnlib.instruments.leaks import leaks
+from attnlib.masks import to_torch_mha
 
 INF = -math.inf
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from attnlib import linear_attention
-from attnlib.cost import attention_flops, cache_bytes, projection_flops, score_bytes
+from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops, score_bytes
 from attnlib.linear import linear_attention_step
 
 LAYER = {"projections": 8 * 100 * 64**2, "core": 4 * 100**2 * 64}

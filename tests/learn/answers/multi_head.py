@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from attnlib import MultiHeadAttention, attention
-from attnlib.counters import count_parameters
+from attnlib.instruments.counters import count_parameters
 
 
 def counted(C, H, Hkv, bias):

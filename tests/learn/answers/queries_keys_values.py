@@ -5,7 +5,8 @@ import math
 import numpy as np
 import torch
 
-from attnlib import additive_scores, attention, dot_scores
+from attnlib import attention
+from attnlib.scoring import additive_scores, dot_scores
 
 
 def naive_softmax(s):

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn.functional import one_hot
 
-from attnlib.recurrent import rnn_step
+from attnlib.experiments.recurrent import rnn_step
 
 
 def network(step, *, start=False, before=False):

@@ -2,8 +2,8 @@ import sysconfig
 
 import pytest
 
-from attnlib.tasks import python_manual, words_of
-from attnlib.tasks.manual import _docstrings
+from attnlib.experiments.tasks import python_manual, words_of
+from attnlib.experiments.tasks.manual import _docstrings
 
 
 def test_words_are_runs_of_letters():

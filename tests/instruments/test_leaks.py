@@ -10,14 +10,13 @@ from attnlib import (
     attention,
     causal_mask,
     document_mask,
-    leaks,
     padding_mask,
     prefix_mask,
     sliding_window_attention,
     sliding_window_mask,
     tiled_attention,
 )
-from attnlib.leakage import describe_leaks
+from attnlib.instruments.leaks import describe_leaks, leaks
 from tests import DEVICE
 
 T, C = 7, 5

@@ -1,6 +1,6 @@
 """Counting what is there and what runs: parameters, operations, bytes kept, bytes at the peak.
 
-`attnlib.cost` predicts the same numbers. Chapter 7 of the book puts both side by side.
+`attnlib.instruments.cost` predicts the same numbers. Chapter 7 of the book puts both side by side.
 """
 
 from __future__ import annotations

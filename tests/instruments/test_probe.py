@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from attnlib import Decoder, MultiHeadAttention, TransformerBlock, causal_mask
-from attnlib.probe import HeadScores, ScoreProbe, head_score_table, score_statistics
+from attnlib.instruments.probe import ScoreProbe, ScoreStatistics, score_statistics, score_table
 from tests import DEVICE
 
 B, T, S, H, D = 2, 5, 7, 3, 11
@@ -157,8 +157,8 @@ def test_a_decoder_has_a_line_for_each_layer_and_head():
 
 
 def test_the_table_is_rounded():
-    head = HeadScores("a.b", 1, 10, -0.0001, 1.004, 3.5, 0.25, 0.5, 0.125)
-    assert head_score_table([head]).splitlines()[1].split() == [
+    head = ScoreStatistics("a.b", 1, 10, -0.0001, 1.004, 3.5, 0.25, 0.5, 0.125)
+    assert score_table([head]).splitlines()[1].split() == [
         *("a.b", "1", "0.00", "1.00", "3.50", "0.25", "0.50", "0.12")
     ]
 

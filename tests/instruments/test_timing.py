@@ -3,7 +3,7 @@ import time
 import pytest
 import torch
 
-from attnlib.timing import seconds, timed
+from attnlib.instruments.timing import seconds, timed
 
 CPU = torch.device("cpu")
 

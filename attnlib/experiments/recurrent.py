@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnlib._validate import require_whole, shape
-from attnlib.counters import count_parameters
+from attnlib.instruments.counters import count_parameters
 
 KINDS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 

@@ -1,7 +1,7 @@
 """What attention costs, as formulas: operations, parameters, bytes.
 
-A multiplication and an addition are two floating-point operations. `attnlib.counters` counts the same on what
-runs, and the two agree to the last unit. Chapter 7 of the book counts by hand.
+A multiplication and an addition are two floating-point operations. `counters`, beside this, counts the
+same on what runs, and the two agree to the last unit. Chapter 7 of the book counts by hand.
 """
 
 from __future__ import annotations
@@ -94,39 +94,6 @@ def score_bytes(B: int, H: int, T: int, S: int, dtype: torch.dtype = torch.float
         ``B H T S`` times the bytes of a number.
     """
     return B * H * T * S * dtype.itemsize
-
-
-def backward_bytes(
-    B: int,
-    H: int,
-    T: int,
-    S: int,
-    D: int,
-    *,
-    holds_weights: bool,
-    causal: bool = False,
-    dtype: torch.dtype = torch.float32,
-) -> int:
-    """Count the bytes kept between forward and backward, beside queries, keys and values, in float32 or 64.
-
-    Args:
-        B: Sequences.
-        H: Heads, of queries and keys alike.
-        T: Queries.
-        S: Keys.
-        D: Width of queries, keys and values.
-        holds_weights: True for ``attention_weights(q, k) @ v``, which keeps the weights and the scaled
-            queries; False for `attention` and `tiled_attention`, which keep the output and a number a query.
-        causal: The mask is kept too where weights are, a byte for each pair.
-        dtype: Of q, k and v.
-
-    Returns:
-        The bytes: they grow with ``T S`` or with ``T``.
-    """
-    if holds_weights:
-        mask = T * S if causal else 0
-        return score_bytes(B, H, T, S, dtype) + B * H * T * D * dtype.itemsize + mask
-    return B * H * T * (D + 1) * dtype.itemsize
 
 
 def cache_bytes(

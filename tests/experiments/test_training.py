@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 
-from attnlib.training import cross_entropy, fit, track
+from attnlib.experiments.training import cross_entropy, fit, track
 from tests import DEVICE, assert_close
 
 

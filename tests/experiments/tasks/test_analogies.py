@@ -1,7 +1,7 @@
 import pytest
 
-from attnlib.tasks import analogy_questions, companions, word_pairs
-from attnlib.wordvectors import WordVectors
+from attnlib.experiments.tasks import analogy_questions, companions, word_pairs
+from attnlib.experiments.wordvectors import WordVectors
 
 PAIRS = word_pairs()
 

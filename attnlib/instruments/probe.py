@@ -12,14 +12,14 @@ from torch import Tensor, nn
 
 from attnlib._validate import require_tensor, shape
 from attnlib.functional import attention_scores, masked_softmax
-from attnlib.measure import entropy
+from attnlib.instruments.statistics import entropy
 from attnlib.multihead import MultiHeadAttention
 
 SATURATED = 0.99  # a row whose largest weight is above this counts as saturated
 
 
 @dataclass(frozen=True)
-class HeadScores:
+class ScoreStatistics:
     """What one head's scores look like. Rows with fewer than two keys to choose from are left out.
 
     Attributes:
@@ -47,7 +47,7 @@ class HeadScores:
     saturated: float
 
 
-def head_score_table(heads: list[HeadScores]) -> str:
+def score_table(heads: list[ScoreStatistics]) -> str:
     """Write heads as a table, a line each.
 
     Args:
@@ -66,7 +66,7 @@ def head_score_table(heads: list[HeadScores]) -> str:
     return "\n".join(lines)
 
 
-def score_statistics(scores: Tensor, module: str = "scores") -> list[HeadScores]:
+def score_statistics(scores: Tensor, module: str = "scores") -> list[ScoreStatistics]:
     """Describe scores that you have computed yourself, head by head.
 
     Args:
@@ -139,7 +139,7 @@ class ScoreProbe:
             hook.remove()
         self._hooks.clear()
 
-    def heads(self) -> list[HeadScores]:
+    def heads(self) -> list[ScoreStatistics]:
         """Return what was seen so far: an entry for each head of each module, in the model's order.
 
         Raises:
@@ -151,7 +151,7 @@ class ScoreProbe:
         return [head for name, sums in seen.items() for head in sums.heads(name)]
 
     def __str__(self) -> str:
-        return head_score_table(self.heads())
+        return score_table(self.heads())
 
 
 def _hook(sums: _Sums):
@@ -212,7 +212,7 @@ class _Sums:
         self.largest = largest if self.largest is None else self.largest.maximum(largest)
         self.calls += 1
 
-    def heads(self, module: str) -> list[HeadScores]:
+    def heads(self, module: str) -> list[ScoreStatistics]:
         if not self.totals[0].all():
             raise ValueError(f"a head of {module} must have a row with two visible keys, got none")
         rows, n, free, total, squares, top, share, saturated = self.totals
@@ -225,6 +225,6 @@ class _Sums:
             saturated / rows,
         )
         return [
-            HeadScores(module, head, int(rows[head]), *(float(c[head]) for c in columns))
+            ScoreStatistics(module, head, int(rows[head]), *(float(c[head]) for c in columns))
             for head in range(len(rows))
         ]

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlib import attention, attention_weights
-from attnlib.measure import (
+from attnlib.instruments.statistics import (
     decay_rate,
     entropy,
     exponent,
     gradient_by_distance,
-    head_scores,
     jacobian_norm,
+    relation_share,
     softmax_jacobian,
 )
 from tests import DEVICE, assert_close
@@ -110,16 +110,16 @@ def test_one_weight_alone_lets_no_gradient_through():
 def test_head_scores_by_hand():
     weights = torch.tensor([[[0.9, 0.1], [0.2, 0.8]], [[0.5, 0.5], [1.0, 0.0]]])[None]  # (1, 2, 2, 2)
     previous = torch.tensor([[False, False], [True, False]])
-    assert_close(head_scores(weights, previous), torch.tensor([0.2, 1.0]))
+    assert_close(relation_share(weights, previous), torch.tensor([0.2, 1.0]))
     both = torch.tensor([[True, False], [False, True]])
-    assert_close(head_scores(weights, both), torch.tensor([0.85, 0.25]))
+    assert_close(relation_share(weights, both), torch.tensor([0.85, 0.25]))
 
 
 def test_every_relation_together_scores_one():
     q, k = randn(B, H, T, C), randn(B, H, S, C)
     weights = attention_weights(q, k)
     every = torch.ones(B, 1, T, S, dtype=torch.bool, device=DEVICE)
-    assert_close(head_scores(weights, every), torch.ones(H, dtype=torch.float64))
+    assert_close(relation_share(weights, every), torch.ones(H, dtype=torch.float64))
 
 
 @pytest.mark.parametrize(
@@ -147,22 +147,22 @@ def test_every_relation_together_scores_one():
             "x and y must be above zero to have logarithms, got one that is not",
         ),
         (
-            lambda: head_scores(torch.zeros(B, H, T, S), torch.zeros(T, S)),
+            lambda: relation_share(torch.zeros(B, H, T, S), torch.zeros(T, S)),
             TypeError,
             "relation must be boolean, got torch.float32",
         ),
         (
-            lambda: head_scores(torch.zeros(H, T, S), torch.zeros(T, S).bool()),
+            lambda: relation_share(torch.zeros(H, T, S), torch.zeros(T, S).bool()),
             ValueError,
             "weights must be (B, H, T, S), got (3, 5, 7)",
         ),
         (
-            lambda: head_scores(torch.zeros(B, H, T, S), torch.zeros(S, T).bool()),
+            lambda: relation_share(torch.zeros(B, H, T, S), torch.zeros(S, T).bool()),
             ValueError,
             "relation must broadcast to the scores' shape (..., T, S) = (2, 1, 5, 7), got (7, 5)",
         ),
         (
-            lambda: head_scores(torch.zeros(B, H, T, S), torch.zeros(T, S).bool()),
+            lambda: relation_share(torch.zeros(B, H, T, S), torch.zeros(T, S).bool()),
             ValueError,
             "relation must point somewhere, got no True at all",
         ),

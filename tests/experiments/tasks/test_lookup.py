@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attnlib.tasks import MISSING, recall, relation_masks, relations, spell, two_lookups
+from attnlib.experiments.tasks import MISSING, recall, relation_masks, relations, spell, two_lookups
 
 KEYS, VALUES = 7, 5
 SIZES = {"keys": KEYS, "values": VALUES}

@@ -15,10 +15,10 @@ import torch
 from torch import nn
 
 from attnlib._validate import require_whole
-from attnlib.cost import attention_flops, score_bytes
 from attnlib.functional import attention
+from attnlib.instruments.cost import attention_flops, score_bytes
+from attnlib.instruments.timing import seconds
 from attnlib.multihead import MultiHeadAttention
-from attnlib.timing import seconds
 
 B, H, D = 2, 16, 64  # sequences, heads and their width in what is measured
 READERS = 32  # sequences that a model continues at once, a token each

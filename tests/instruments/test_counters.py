@@ -2,7 +2,7 @@ import torch
 import torch.nn.functional as F
 
 from attnlib import attention, attention_weights, tiled_attention
-from attnlib.counters import count_flops, count_kept_bytes, count_peak_bytes
+from attnlib.instruments.counters import count_flops, count_kept_bytes, count_peak_bytes
 from tests import DEVICE
 
 

@@ -3,8 +3,8 @@ import json
 import pytest
 import torch
 
-from attnlib.counters import count_flops
-from attnlib.roofline import Kernel, Roofline, _works, measure_roofline, stored_roofline
+from attnlib.instruments.counters import count_flops
+from attnlib.instruments.roofline import Kernel, Roofline, _works, measure_roofline, stored_roofline
 
 NAMES = ["formula", "fused", "decoding", "decoding, grouped", "layer", "LSTM"]
 

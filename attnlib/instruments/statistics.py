@@ -128,7 +128,7 @@ def jacobian_norm(weights: Tensor) -> Tensor:
     return (square - 2 * cube + square.square()).clamp_min(0.0).sqrt()
 
 
-def head_scores(weights: Tensor, relation: Tensor) -> Tensor:
+def relation_share(weights: Tensor, relation: Tensor) -> Tensor:
     """Score each head for a relation: how much of a query's weight goes where the relation points.
 
     Args:

@@ -4,16 +4,15 @@ import pytest
 import torch
 
 from attnlib import MultiHeadAttention, attention, attention_weights, tiled_attention
-from attnlib.cost import (
+from attnlib.instruments.cost import (
     attention_flops,
-    backward_bytes,
     cache_bytes,
     multihead_flops,
     multihead_parameters,
     projection_flops,
     score_bytes,
 )
-from attnlib.counters import count_flops, count_kept_bytes, count_parameters
+from attnlib.instruments.counters import count_flops, count_kept_bytes, count_parameters
 from attnlib.model import Decoder
 from tests import DEVICE
 
@@ -97,7 +96,8 @@ def test_frozen_parameters_are_not_counted():
 def test_bytes_kept_for_backward_with_the_weights(dtype, causal):
     q, k, v = case(dtype=dtype)
     counted = count_kept_bytes(lambda: attention_weights(q, k, causal=causal) @ v, (q, k, v))
-    assert counted == backward_bytes(B, H, T, S, D, holds_weights=True, causal=causal, dtype=dtype)
+    queries, mask = B * H * T * D * dtype.itemsize, T * S if causal else 0  # the scaled queries are kept too
+    assert counted == score_bytes(B, H, T, S, dtype) + queries + mask
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -108,7 +108,7 @@ def test_bytes_kept_for_backward_without_the_weights(run, causal):
     T = S
     q, k, v = (torch.randn(B, H, S, D).to(DEVICE).requires_grad_() for _ in range(3))
     counted = count_kept_bytes(lambda: run(q, k, v, causal=causal), (q, k, v))
-    assert counted == backward_bytes(B, H, T, S, D, holds_weights=False, causal=causal)
+    assert counted == B * H * T * (D + 1) * 4  # the output, and one number for each query
 
 
 def test_bytes_of_a_decoders_caches():

@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.counters import count_parameters
-from attnlib.measure import decay_rate, gradient_by_distance
-from attnlib.recurrent import KINDS, Recurrent, rnn_step, widest
+from attnlib.experiments.recurrent import KINDS, Recurrent, rnn_step, widest
+from attnlib.instruments.counters import count_parameters
+from attnlib.instruments.statistics import decay_rate, gradient_by_distance
 from tests import DEVICE, assert_close
 
 B, T, C, F = 2, 5, 3, 7

@@ -2,7 +2,7 @@ import builtins
 
 import pytest
 
-from attnlib.tasks import number_words
+from attnlib.experiments.tasks import number_words
 
 
 def test_numbers_are_spelt_in_both_languages():

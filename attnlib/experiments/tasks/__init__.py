@@ -1,0 +1,22 @@
+"""Small tasks that the chapters train on, made on the spot: nothing is downloaded."""
+
+from attnlib.experiments.tasks.analogies import analogy_questions, companions, word_pairs
+from attnlib.experiments.tasks.lookup import MISSING, recall, relation_masks, relations, spell, two_lookups
+from attnlib.experiments.tasks.manual import python_manual, words_of
+from attnlib.experiments.tasks.translation import NumberWords, number_words
+
+__all__ = [
+    "MISSING",
+    "NumberWords",
+    "analogy_questions",
+    "companions",
+    "number_words",
+    "python_manual",
+    "recall",
+    "relation_masks",
+    "relations",
+    "spell",
+    "two_lookups",
+    "word_pairs",
+    "words_of",
+]
