@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants import mutants, mutate
-from tests.mutation import FLOOR, MODULES, in_stages, shuffled, entering_tests, wanted
+from tests.mutation import FLOOR, MODULES, entering_tests, in_stages, shuffled, wanted
 
 ROOT = Path(__file__).parents[1]
 SOURCE = '''
