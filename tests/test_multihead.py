@@ -524,17 +524,14 @@ def test_empty_batches_and_sequences_give_empty_outputs(B, T, need_weights):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_in_half_precision_asking_for_weights_costs_no_digits(dtype):
-    exact = layer(2).eval()
-    exact.load_state_dict({name: p.to(dtype).double() for name, p in exact.state_dict().items()})
-    half, x = layer(2).to(dtype).eval(), 4 * randn(B, 97, 60, dtype=dtype)
-    expected = exact(x.double())
-
-    def error(out):
-        return (out.double() - expected).abs().mean().item()
-
-    out, weights = half(x, need_weights=True)
-    assert out.dtype == weights.dtype == dtype
-    assert error(out) <= 1.2 * error(half(x))
+    q, k, v = (2 * randn(B, H, 97, D, seed=seed, dtype=torch.float32).to(dtype) for seed in range(3))
+    expected = attention_weights(q.double(), k.double()) @ v.double()
+    attend = MultiHeadAttention(C, H).attend
+    heads, weights = attend(q, k, v, 0.0, True)
+    fused, _ = attend(q, k, v, 0.0, False)
+    assert heads.dtype == weights.dtype == dtype
+    error, allowed = ((out.double() - expected).abs().mean() for out in (heads, fused))
+    assert error <= 1.1 * allowed
 
 
 def test_under_autocast_x_and_context_may_be_of_any_width_but_float64():
