@@ -91,7 +91,7 @@ class MultiHeadAttention(nn.Module):
 
         Positions come in by ``bias`` or by ``rotary``, here for a decoder of each kind::
 
-            layer(x, causal=True, bias=alibi_bias(H, T))
+            layer(x, causal=True, bias=alibi_bias(H, T))  # with a cache: alibi_bias(H, T, S)
             layer(x, causal=True, rotary=rotary)
             layer(x, causal=True, rotary=functools.partial(rotary, base=500_000.0))
 
@@ -104,8 +104,9 @@ class MultiHeadAttention(nn.Module):
             bias: Numbers added to the scores, broadcast to ``(B, H, T, S)``. Three axes are
                 ``(H, T, S)``, as `alibi_bias` returns them; one bias a sequence is ``(B, 1, T, S)``.
             rotary: What turns queries and keys by their positions: `attnlib.rotary`, or any function of
-                heads ``(B, n, T, D)`` and whole positions ``(T,)`` that returns heads of the same
-                shape. Positions go on where a cache ends, and the cache keeps its keys turned.
+                heads and their positions ``(T,)`` that returns the heads turned. It is called once, with
+                all of them, ``(B, H + Hkv, T, D)``. Positions go on where a cache ends, and the cache
+                keeps its keys turned.
             need_weights: Whether to return the weights too; they are those before dropout, so
                 that their rows sum to one.
             cache: Keys and values of the positions before ``x``. Those of ``x`` are added to it, and
