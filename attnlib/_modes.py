@@ -14,7 +14,7 @@ def autocast_is_on(device: torch.device) -> bool:
 
 
 def product_dtype(x: Tensor) -> torch.dtype:
-    """Return the dtype in which a matrix product takes ``x``: its own, or autocast's, which spares float64."""
+    """Return the dtype that a matrix product takes ``x`` in: its own, or autocast's, which spares float64."""
     if x.dtype == torch.float64 or not autocast_is_on(x.device):
         return x.dtype
     return torch.get_autocast_dtype(x.device.type)

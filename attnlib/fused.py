@@ -48,7 +48,7 @@ def fused_attention(
         )  # (..., S, Dv)
         return F.pad(seen, (0, 0, T - S, 0))  # (..., T, Dv)
     if mask is not None and (not_finite(k) or not_finite(v)):
-        return dense_attention(q, k, v, mask, bias=bias, scale=scale, dropout=dropout)
+        return dense_attention(q, k, v, mask, bias=bias, scale=scale, dropout=dropout)[0]
     if bias is not None and _rounds(bias, q):
         return _in_the_dtype_of_the_bias(q, k, v, mask, bias, scale, dropout)
     attn_mask = mask if bias is None else bias.to(q.dtype)

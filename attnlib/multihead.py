@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._heads import repeat_heads, widen
+from attnlib._modes import autocast_is_on, product_dtype
 from attnlib._validate import check_bias, check_mask, require_same_kind, require_tensor, require_whole, shape
 from attnlib.cache import KVCache
-from attnlib.functional import attention_weights
+from attnlib.dense import dense_attention
 from attnlib.fused import fused_attention
 
 
@@ -157,7 +156,7 @@ class MultiHeadAttention(nn.Module):
             self.num_kv_heads,
             max_length,
             self.head_dim,
-            dtype=_product_dtype(weight),
+            dtype=product_dtype(weight),
             device=weight.device,
         )
 
@@ -240,7 +239,7 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"{name} must be (B, T, C) with C = {self.embed_dim}, got {shape(x)}")
         # a projection that was put in place of ours, for quantised weights say, knows itself what it takes
         weight = self.q_proj.weight if type(self.q_proj) is nn.Linear else x
-        if _product_dtype(x) != _product_dtype(weight):
+        if product_dtype(x) != product_dtype(weight):
             raise TypeError(
                 f"{name} must have the layer's dtype {weight.dtype}, got {x.dtype}; "
                 f"convert {name}, or the layer, with .to(dtype)"
@@ -289,10 +288,8 @@ class Attend(nn.Module):
         """Return what the heads found, ``(B, H, T, D)``, and the weights ``(B, H, T, S)`` if needed."""
         if not need_weights:
             return fused_attention(q, k, v, dropout=dropout, **options), None
-        # half precision is widened before the weights are rounded, as the fused kernel does it
-        weights = attention_weights(widen(q), widen(k), **options)  # (B, H, T, S)
-        mixed = F.dropout(weights, dropout) @ widen(repeat_heads(v, q.shape[1] // v.shape[1]))
-        return mixed.to(q.dtype), weights.to(q.dtype)
+        heads, weights = dense_attention(q, k, v, dropout=dropout, **options)
+        return heads, weights.to(q.dtype)
 
 
 def _turn(
@@ -315,19 +312,7 @@ def _turn(
 def _keep(cache: KVCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
     """Add keys and values to a cache; under autocast it may be wider than they are, and loses nothing."""
     wider = torch.promote_types(k.dtype, cache.dtype) == cache.dtype
-    if not (wider and _autocast(k.device)):
+    if not (wider and autocast_is_on(k.device)):
         return cache.append(k, v)
     keys, values = cache.append(k.to(cache.dtype), v.to(cache.dtype))
     return keys.to(k.dtype), values.to(v.dtype)
-
-
-def _autocast(device: torch.device) -> bool:
-    """Tell whether autocast is on for a device."""
-    return torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
-
-
-def _product_dtype(x: Tensor) -> torch.dtype:
-    """Return the dtype that a matrix product takes ``x`` in: its own, or autocast's, which spares float64."""
-    if x.dtype == torch.float64 or not _autocast(x.device):
-        return x.dtype
-    return torch.get_autocast_dtype(x.device.type)

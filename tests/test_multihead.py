@@ -563,3 +563,24 @@ def test_a_projection_put_in_place_decides_itself_what_it_takes():
         stored.load_state_dict(getattr(module, name).state_dict())
         setattr(module, name, stored.bfloat16())
     torch.testing.assert_close(module(x), expected)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_what_is_hidden_cannot_be_felt_not_even_a_nan(need_weights):
+    module, x = layer(2), randn(B, T, 60)
+    mask = padding_mask([5, 3], T).to(DEVICE)
+    expected, broken = module(x, mask=mask), x.clone()
+    broken[1, 3:] = math.nan
+    out = module(broken, mask=mask, need_weights=need_weights)
+    out = out[0] if need_weights else out
+    assert_close(out[0], expected[0])
+    assert_close(out[1, :3], expected[1, :3])
+
+
+def test_cached_steps_compile_to_whole_graphs():
+    module, x = layer(2), randn(B, T, 60)
+    torch._dynamo.reset()
+    compiled, cache = torch.compile(module, fullgraph=True, backend="eager"), module.make_cache(B, T)
+    with torch.no_grad():
+        steps = [compiled(part, causal=True, rotary=rotary, cache=cache) for part in x.split(1, 1)]
+    assert_close(torch.cat(steps, 1), module(x, causal=True, rotary=rotary))
