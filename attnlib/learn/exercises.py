@@ -2,35 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
+from attnlib.learn import bank
 from attnlib.learn._show import inline, line, plain, show
+from attnlib.learn.grading import Exercise, NotWrittenError, explain
 from attnlib.learn.record import save_attempt
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """One exercise.
-
-    Attributes:
-        id: Chapter and number, like ``3.4``.
-        title: What it is called on the page.
-        difficulty: ``easy``, ``medium`` or ``hard``.
-        minutes: How long it takes.
-        hints: Two or more, each giving away a little more.
-        grade: Takes the answer and returns None if it is right, else the mistake in words.
-        lesson: What to take away, told after it is solved.
-    """
-
-    id: str
-    title: str
-    difficulty: str
-    minutes: int
-    hints: tuple[str, ...]
-    grade: Callable[[object], str | None]
-    lesson: str
-
 
 _given: dict[str, int] = {}  # hints given so far in this session
 
@@ -98,19 +73,10 @@ def _grade(exercise: Exercise, answer: object) -> object:
     """Return None if right, the mistake as a string, or NOT_ATTEMPTED."""
     try:
         return NOT_ATTEMPTED if _blank(answer) else exercise.grade(answer)
-    except _NotWrittenError:
+    except NotWrittenError:
         return NOT_ATTEMPTED
     except (Exception, SystemExit) as error:  # the learner's code may do anything
         return f"it stopped with `{explain(error)}`."
-
-
-def explain(error: BaseException) -> str:
-    """Return an error in one line, fit to stand between backticks."""
-    try:
-        text = " ".join(str(error).split()).replace("`", "'").rstrip(".")
-    except Exception:  # an error that cannot even say what it is
-        text = ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _blank(answer: object) -> bool:
@@ -121,36 +87,7 @@ def _blank(answer: object) -> bool:
     return isinstance(answer, (list, tuple)) and (len(answer) == 0 or any(map(_blank, answer)))
 
 
-class _NotWrittenError(Exception):
-    """The learner's function returns nothing yet."""
-
-
-def call(function: object, *arguments: object) -> object:
-    """Call a learner's function for a grader; an empty one counts as not attempted.
-
-    Raises:
-        TypeError: If it is not a function, or takes other arguments.
-    """
-    if not callable(function):
-        raise TypeError(f"the answer must be a function, got {type(function).__name__}")
-    try:
-        result = function(*arguments)
-    except NotImplementedError as error:
-        if str(error):  # PyTorch's own, from code that was written
-            raise
-        raise _NotWrittenError from None
-    if result is ...:
-        raise _NotWrittenError
-    if result is None:
-        raise TypeError("your function returns None: the return is missing")
-    if isinstance(result, tuple):
-        raise TypeError(f"your function returns a tuple of {len(result)}: return the result alone")
-    return result
-
-
 def _find(id: str) -> Exercise | None:
-    from attnlib.learn import bank
-
     found = bank.exercises().get(str(id))
     if found is None:
         known = ", ".join(bank.exercises())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from attnlib.learn.bank import quiz_data
 from attnlib.learn.record import save_quiz
 
 
@@ -20,7 +21,6 @@ def quiz(chapter: str) -> Any:
         ImportError: If the widgets are not installed, with what to install.
         ValueError: If there is no such quiz.
     """
-    from attnlib.learn.bank import quiz_data
     from attnlib.widgets import Quiz
 
     data = quiz_data(str(chapter))

@@ -7,8 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-from attnlib.learn._show import show
-
 
 def home() -> Path:
     """Return the folder for progress: ``ATTNLIB_HOME``, else the user's data folder."""
@@ -70,40 +68,6 @@ def save_quiz(chapter: str, score: int) -> str:
         data["quizzes"][chapter] = max(score, data["quizzes"].get(chapter, 0))
 
     return _update(change)
-
-
-def progress() -> None:
-    """Show a table by chapter: exercises solved and the best score of each quiz."""
-    from attnlib.learn import bank
-
-    try:
-        data, note = load(), ""
-    except UnreadableError as error:
-        data, note = {"exercises": {}, "quizzes": {}}, _trouble(error)
-    rows = []
-    for chapter, topic in bank.CHAPTERS.items():
-        ids = [id for id in bank.exercises() if id.split(".")[0] == chapter]
-        solved = sum(bool(data["exercises"].get(id, {}).get("passed")) for id in ids)
-        questions = len(bank.quiz_data(chapter)["question"])
-        best = min(data["quizzes"].get(chapter, 0), questions)
-        title = f"{chapter}. {topic.replace('_', ' ')}"
-        bar = "█" * round(10 * solved / len(ids)) + "░" * (10 - round(10 * solved / len(ids)))
-        rows.append((title, bar, f"{solved} of {len(ids)}", f"{best} of {questions}"))
-    head = ("chapter", "", "exercises", "quiz")
-    widths = [max(len(r[i]) for r in (head, *rows)) for i in range(4)]
-    text = "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in (head, *rows)
-    )
-    cells = "".join(
-        f'<tr><th scope="row">{t}</th><td aria-hidden="true">{b}</td><td>{e}</td><td>{q}</td></tr>'
-        for t, b, e, q in rows
-    )
-    markup = (
-        '<table class="pa-progress"><thead><tr><th scope="col">chapter</th>'
-        '<td></td><th scope="col">exercises</th><th scope="col">quiz</th></tr></thead>'
-        f"<tbody>{cells}</tbody></table>"
-    )
-    show(markup + (f"<p>{note}</p>" if note else ""), text + (f"\n{note}" if note else ""))
 
 
 def _update(change) -> str:

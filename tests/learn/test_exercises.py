@@ -1,7 +1,7 @@
 import pytest
 
 from attnlib.learn import bank, check, exercises, hint, record
-from attnlib.learn.exercises import Exercise
+from attnlib.learn.grading import Exercise
 
 
 @pytest.fixture(autouse=True)

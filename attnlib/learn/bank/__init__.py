@@ -6,7 +6,7 @@ import functools
 import tomllib
 from importlib import import_module, resources
 
-from attnlib.learn.exercises import Exercise
+from attnlib.learn.grading import Exercise
 
 CHAPTERS = {
     "1": "rnn_bottleneck",
