@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from attnlib.learn import bank, record
-from attnlib.learn._show import show
+from attnlib.learn._show import inline, show
 
 
 def progress() -> None:
     """Show a table by chapter: exercises solved and the best score of each quiz."""
     try:
         data, note = record.load(), ""
-    except record.UnreadableError as error:
-        data, note = {"exercises": {}, "quizzes": {}}, record._trouble(error)
+    except record.RecordError as error:
+        data, note = {"exercises": {}, "quizzes": {}}, record.left_alone(error)
     rows = []
     for chapter, topic in bank.CHAPTERS.items():
         ids = [id for id in bank.exercises() if id.split(".")[0] == chapter]
@@ -35,4 +35,4 @@ def progress() -> None:
         '<td></td><th scope="col">exercises</th><th scope="col">quiz</th></tr></thead>'
         f"<tbody>{cells}</tbody></table>"
     )
-    show(markup + (f"<p>{note}</p>" if note else ""), text + (f"\n{note}" if note else ""))
+    show(markup + (f"<p>{inline(note)}</p>" if note else ""), text + (f"\n{note}" if note else ""))
