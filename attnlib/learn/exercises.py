@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from attnlib.learn import bank
 from attnlib.learn._show import inline, line, plain, show
-from attnlib.learn.grading import Exercise, NotWrittenError, explain
+from attnlib.learn.grading import Exercise, NotWrittenError, describe, explain
 from attnlib.learn.record import save_attempt
 
 _given: dict[str, int] = {}  # hints given so far in this session
 
 
 def check(id: str, answer: object, *, record: bool = True) -> None:
-    """Grade an answer and say what is wrong with it. Never raises.
+    """Grade an answer and say what is wrong with it.
+
+    Never raises: whatever the answer does is told in a sentence, and so is an interruption of an endless one.
 
     Args:
-        id: The exercise, like ``"3.4"``.
+        id: The exercise, like ``"3.4"``: text, since 6.10 is 6.1 as a number.
         answer: What it asks for: a number, a tensor or a function.
         record: Whether to keep the result as progress; the solutions pages do not.
     """
@@ -75,7 +77,12 @@ def _grade(exercise: Exercise, answer: object) -> object:
         return NOT_ATTEMPTED if _blank(answer) else exercise.grade(answer)
     except NotWrittenError:
         return NOT_ATTEMPTED
-    except (Exception, SystemExit) as error:  # the learner's code may do anything
+    except KeyboardInterrupt:
+        return (
+            "you interrupted it before it had an answer. "
+            "If it would not have ended by itself, look for a loop that nothing stops."
+        )
+    except BaseException as error:  # the learner's code may do anything
         return f"it stopped with `{explain(error)}`."
 
 
@@ -87,10 +94,16 @@ def _blank(answer: object) -> bool:
     return isinstance(answer, (list, tuple)) and (len(answer) == 0 or any(map(_blank, answer)))
 
 
-def _find(id: str) -> Exercise | None:
-    found = bank.exercises().get(str(id))
-    if found is None:
-        known = ", ".join(bank.exercises())
-        body = f"There is no exercise `{id}`. There are {known}."
-        show(line("bad", "✗", "Not found.", inline(body)), f"✗ Not found. {plain(body)}")
-    return found
+def _find(id: object) -> Exercise | None:
+    """Return the exercise, or say what is wrong with its name."""
+    if type(id) is str:
+        if id in bank.exercises():
+            return bank.exercises()[id]
+        body = f"There is no exercise `{id}`. There are {', '.join(bank.exercises())}."
+    else:
+        body = (
+            f'The exercise must be text, like `"6.10"`, got {describe(id)}. '
+            "Put it in quotes: as numbers, 6.10 and 6.1 are the same."
+        )
+    show(line("bad", "✗", "Not found.", inline(body)), f"✗ Not found. {plain(body)}")
+    return None

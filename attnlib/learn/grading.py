@@ -62,12 +62,25 @@ def call(function: object, *arguments: object) -> object:
 
 
 def explain(error: BaseException) -> str:
-    """Return an error in one line, fit to stand between backticks."""
+    """Return an error in one line, fit to stand between backticks. Never raises."""
     try:
         text = " ".join(str(error).split()).replace("`", "'").rstrip(".")
-    except Exception:  # an error that cannot even say what it is
+    except BaseException:  # an error that cannot even say what it is
         text = ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return f"{class_name(error)}: {text}" if text else class_name(error)
+
+
+def describe(thing: object) -> str:
+    """Return what came, for a sentence: a number with its value, all else by its class. Never raises."""
+    return f"the {class_name(thing)} {thing}" if type(thing) in (int, float) else f"a {class_name(thing)}"
+
+
+def class_name(thing: object) -> str:
+    """Return what a thing's class is called. Never raises."""
+    try:
+        return str(type(thing).__name__)
+    except BaseException:  # a class of a class that keeps it to itself
+        return "Nameless"
 
 
 def numbers(answer: object) -> Tensor:
