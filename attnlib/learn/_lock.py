@@ -40,8 +40,10 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _release(file: int, path: Path) -> None:
-        path.unlink(missing_ok=True)  # before it is let go: afterwards it may be somebody else's
-        os.close(file)
+        try:
+            path.unlink(missing_ok=True)  # before it is let go: afterwards it may be somebody else's
+        finally:
+            os.close(file)
 
 
 _threads = threading.Lock()  # on a network disk, the threads of a process share its file lock

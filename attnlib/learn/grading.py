@@ -71,8 +71,9 @@ def explain(error: BaseException) -> str:
 
 
 def describe(thing: object) -> str:
-    """Return what came, for a sentence: a number with its value, all else by its class. Never raises."""
-    return f"the {class_name(thing)} {thing}" if type(thing) in (int, float) else f"a {class_name(thing)}"
+    """Return what came, for a sentence: its class, and a number's value where it is short. Never raises."""
+    short = type(thing) in (int, float) and abs(thing) < 1000
+    return f"{class_name(thing)} {thing}" if short else class_name(thing)
 
 
 def class_name(thing: object) -> str:

@@ -86,7 +86,7 @@ def test_an_unknown_quiz_is_named():
 
 
 @pytest.mark.parametrize(
-    ("chapter", "came"), [(3, "the int 3"), (3.0, "the float 3.0"), (None, "a NoneType"), (["3"], "a list")]
+    ("chapter", "came"), [(3, "int 3"), (3.0, "float 3.0"), (None, "NoneType"), (["3"], "list")]
 )
 def test_a_quiz_that_is_not_named_by_text_is_refused(chapter, came):
     with pytest.raises(
