@@ -132,7 +132,13 @@ def attention(
 ) -> Tensor:
     """Mix the values, each query with its own weights: ``attention_weights(...) @ v``.
 
-    Runs PyTorch's fused kernel, which holds no ``(T, S)`` matrix, unless there is a softcap.
+    Runs PyTorch's fused kernel, which holds no ``(T, S)`` matrix, unless there is a softcap. A bias that is
+    wider than ``q`` is not rounded: all is computed in its dtype, which takes a GPU longer.
+
+    What a mask hides cannot be felt, not even a NaN or an infinity: on the CPU such keys and values are
+    found before the kernel runs. On a GPU looking would take longer than the kernel, which adds the mask to
+    NaN and multiplies NaN by zero: put zeros there first, ``k.masked_fill(hidden, 0)`` and the same for
+    ``v``, or use `attention_weights`, whose weights a hidden key never reaches.
 
     Args:
         q: Queries ``(..., H, T, D)``.
