@@ -6,6 +6,7 @@ running error analysis). Gradients are bounded tensors, too, so that a tolerance
 each case, forward and backward, and nobody has to choose one. It imports nothing from attnlib.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,9 +24,21 @@ def roundoff(dtype):
     return torch.finfo(dtype).eps / 2
 
 
-def smallest(dtype):
-    """Return below what a number may be lost: float16 keeps its subnormals, others may be flushed to zero."""
-    return 2.0**-24 if dtype == torch.float16 else torch.finfo(dtype).tiny
+class Kept(NamedTuple):
+    """What happens to a number that is kept in a dtype."""
+
+    roundoff: float
+    smallest: float  # below it a number may be lost
+    largest: float  # above it a number is infinite, and what follows may be anything
+
+
+EXACTLY = Kept(0.0, 0.0, math.inf)
+
+
+def kept_in(dtype):
+    """Return what a dtype does to numbers: float16 keeps its subnormals, others may flush them to zero."""
+    info = torch.finfo(dtype)
+    return Kept(roundoff(dtype), 2.0**-24 if dtype == torch.float16 else info.tiny, info.max)
 
 
 def bounded(value, error):
@@ -110,22 +123,20 @@ class Arithmetic:
 
     def __init__(self, dtype):
         half = dtype in (torch.float16, torch.bfloat16)
-        self.dtype = dtype
         self.work = roundoff(torch.float32 if half else dtype)
-        self.kept = roundoff(dtype)
-        self.smallest = smallest(dtype)
+        self.kept = kept_in(dtype)
 
-    def leaf(self, x, dtype=None):
+    def leaf(self, x, dtype):
         """Take a tensor as it is; its gradient is rounded when it is handed out."""
-        return _Rounded.apply(x, 0.0, 0.0, roundoff(dtype or self.dtype), smallest(dtype or self.dtype))
+        return _Rounded.apply(x, EXACTLY, kept_in(dtype))
 
     def stored(self, x):
         """Round what is kept between operations, and its gradient."""
-        return _Rounded.apply(x, self.kept, self.smallest, self.kept, self.smallest)
+        return _Rounded.apply(x, self.kept, self.kept)
 
     def stored_gradient(self, x):
         """Take a tensor as it is; its gradient is rounded before it is added to those from elsewhere."""
-        return _Rounded.apply(x, 0.0, 0.0, self.kept, self.smallest)
+        return _Rounded.apply(x, EXACTLY, self.kept)
 
     def matmul(self, a, b):
         return _MatMul.apply(a, b, self.work)
@@ -142,7 +153,7 @@ class Arithmetic:
 
     def curve(self, x, curve, ulps=4, *, kept=False):
         """Apply a curve; a rounding of what is kept, where it is computed in a kernel of its own."""
-        return _Along.apply(x, curve, ulps * self.work + kept * self.kept)
+        return _Along.apply(x, curve, ulps * self.work + kept * self.kept.roundoff)
 
     def spread(self, x, shape):
         """Broadcast to a shape (without the axis of values and errors); the gradient is summed."""
@@ -170,20 +181,21 @@ def _times_elementwise(a, b, u):
     return bounded(A * B, ea * (B.abs() + eb) + A.abs() * eb + u * (A * B).abs())
 
 
-def _rounded(x, u, floor):
+def _rounded(x, kept):
     value, error = x
-    return bounded(value, error + u * (value.abs() + error) + floor * ((value != 0) | (error > 0)))
+    error = error + kept.roundoff * (value.abs() + error) + kept.smallest * ((value != 0) | (error > 0))
+    return bounded(value, error.masked_fill(value.abs() + error > kept.largest, HUGE))
 
 
 class _Rounded(Function):
     @staticmethod
-    def forward(ctx, x, u, floor, u_back, floor_back):
-        ctx.back = u_back, floor_back
-        return _rounded(x, u, floor)
+    def forward(ctx, x, forward, backward):
+        ctx.kept = backward
+        return _rounded(x, forward)
 
     @staticmethod
     def backward(ctx, g):
-        return _rounded(g, *ctx.back), None, None, None, None
+        return _rounded(g, ctx.kept), None, None
 
 
 class _MatMul(Function):
@@ -285,7 +297,11 @@ def _weights(scores, visible, a):
     gap = gap.masked_fill(~visible[..., None, :], -torch.inf)
     margin = (off[..., None, :] + off[..., :, None]) * (1 - torch.eye(S, dtype=s.dtype))
     w, low, high = (1 / torch.exp(x).sum(-1) for x in (gap, gap + margin, gap - margin))
-    error = torch.maximum(high - w, w - low) + w * ((2 * EXP + S + 3) * a.work + a.kept) + a.smallest
+    error = (
+        torch.maximum(high - w, w - low)
+        + w * ((2 * EXP + S + 3) * a.work + a.kept.roundoff)
+        + a.kept.smallest
+    )
     return w.masked_fill(~visible, 0.0), error.masked_fill(~visible, 0.0)
 
 
@@ -295,7 +311,7 @@ def _scores_gradient(w, e, dw, own, a):
     te = te + a.work * t.abs()
     value = w * t
     error = e * (t.abs() + te) + w * te + a.work * value.abs()
-    return _rounded(bounded(value, error), a.kept, a.smallest)
+    return _rounded(bounded(value, error), a.kept)
 
 
 class _Softmax(Function):
@@ -322,19 +338,24 @@ class _Attend(Function):
     @staticmethod
     def forward(ctx, scores, v, visible, a):
         weights = bounded(*_weights(scores, visible, a))
-        out = _rounded(_product(weights, v, a.work), a.kept, a.smallest)
-        ctx.save_for_backward(weights, v, out)
+        out = _rounded(_product(weights, v, a.work), a.kept)
+        log_sum = (
+            scores[0].masked_fill(~visible, -math.inf).logsumexp(-1, keepdim=True).nan_to_num(neginf=0.0)
+        )
+        ctx.save_for_backward(weights, v, out, log_sum)
         ctx.a = a
         return out
 
     @staticmethod
     def backward(ctx, g):
-        weights, v, out = ctx.saved_tensors
+        weights, v, out, log_sum = ctx.saved_tensors
         a = ctx.a
+        # kernels compute the weights again as exp(score - logarithm of the sum), rounded relative to its size
+        weights = bounded(weights[0], weights[1] + 4 * a.work * log_sum.abs() * weights[0])
         dw = _product(g, v.mT, a.work)
         # kernels take the sum of w * dw from the output, rounded as it was stored
         own = _times_elementwise(g, out, a.work)
         size = (own[0].abs() + own[1]).sum(-1, keepdim=True) * out.shape[-1] * a.work
         own = own[0].sum(-1, keepdim=True), own[1].sum(-1, keepdim=True) + size
         dscores = _scores_gradient(*weights, dw, own, a)
-        return dscores, _rounded(_product(weights.mT, g, a.work), a.kept, a.smallest), None, None
+        return dscores, _rounded(_product(weights.mT, g, a.work), a.kept), None, None
