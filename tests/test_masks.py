@@ -254,7 +254,7 @@ def test_masks_are_made_where_they_are_asked_for():
         (
             lambda: to_torch_mha(torch.zeros(2, 3, 5).bool()),
             ValueError,
-            "mask must be (T, S), (B, 1, 1, S) or (B, H, T, S), got (2, 3, 5)",
+            "mask must have two axes (T, S) or four (B, H, T, S), got (2, 3, 5)",
         ),
     ],
 )
