@@ -35,7 +35,7 @@ def attention_case(draw, name):
             )
             given_mask = rule
             mask = rule(torch.arange(T)[:, None], torch.arange(S)).to(DEVICE)
-    elif draw.chance(0.25):
+    if draw.chance(0.25):
         options["softcap"] = draw.pick(0.5, 5.0, 30.0)
     softcap = options.get("softcap")
     visible = seen(problem, mask, options["causal"], bias)

@@ -163,6 +163,7 @@ def torch_mha_case(draw):
     own = attnlib.MultiHeadAttention(sizes.C, H)
     inputs |= draw_parameters(draw, own, dtype)
     visible = mask.cpu().expand(B, H, T, S)
+    told_heads = draw.chance(0.3)
 
     def call(function, t):
         module = nn.MultiheadAttention(sizes.C, H, batch_first=True, device=DEVICE, dtype=dtype)
@@ -173,7 +174,7 @@ def torch_mha_case(draw):
             "out_proj.weight": t["out_proj.weight"],
             "out_proj.bias": t["out_proj.bias"],
         }
-        turned = converted(function, mask, H)
+        turned = function(mask, H) if shape == (B, 1, T, S) or told_heads else function(mask)
         keyword = "key_padding_mask" if turned.shape == (B, S) and shape == (B, 1, 1, S) else "attn_mask"
         options = {keyword: turned, "need_weights": False}
         return functional_call(module, parameters, (t["x"], t["context"], t["context"]), options)[0]
@@ -185,11 +186,6 @@ def torch_mha_case(draw):
     case = Case("to_torch_mha", dtype, text, call, expected, inputs, draw.some(inputs))
     case.others["mask"] = mask
     return case
-
-
-def converted(function, mask, num_heads):
-    """Convert a mask for PyTorch's module."""
-    return function(mask)
 
 
 def cache_case(draw):
