@@ -8,19 +8,21 @@ import torch
 from torch import Tensor
 
 
-def autocast_dtype(device: torch.device) -> torch.dtype | None:
-    """Return the dtype to which autocast rounds on this device now, None if it is off."""
-    kind = device.type
-    if not torch.amp.is_autocast_available(kind) or not torch.is_autocast_enabled(kind):
-        return None
-    return torch.get_autocast_dtype(kind)
+def autocast_is_on(device: torch.device) -> bool:
+    """Tell whether autocast is on for a device."""
+    return torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type)
+
+
+def product_dtype(x: Tensor) -> torch.dtype:
+    """Return the dtype that a matrix product takes ``x`` in: its own, or autocast's, which spares float64."""
+    if x.dtype == torch.float64 or not autocast_is_on(x.device):
+        return x.dtype
+    return torch.get_autocast_dtype(x.device.type)
 
 
 def without_autocast(device: torch.device) -> AbstractContextManager:
     """Keep autocast from rounding what is computed in float32 on purpose."""
-    if autocast_dtype(device) is None:
-        return nullcontext()
-    return torch.autocast(device.type, enabled=False)
+    return torch.autocast(device.type, enabled=False) if autocast_is_on(device) else nullcontext()
 
 
 def same_length(T: int, S: int) -> bool:
@@ -33,7 +35,7 @@ def same_length(T: int, S: int) -> bool:
 
 
 def flag(condition: bool) -> bool:
-    """Decide a condition on sizes: kernels take True or False, and none takes a symbol of a compiled program."""
+    """Decide a condition on sizes: a kernel takes True or False, not a symbol of a compiled program."""
     return True if condition else False  # noqa: SIM210 - bool() of a symbol stays a symbol
 
 

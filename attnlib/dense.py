@@ -24,12 +24,16 @@ def dense_attention(
     scale: float | None = None,
     softcap: float | None = None,
     dropout: float = 0.0,
-) -> Tensor:
-    """Compute `attention` of arguments that were checked already, in float32 or better, rounded once."""
+) -> tuple[Tensor, Tensor]:
+    """Compute `attention` of arguments that were checked already, in float32 or better, rounded once.
+
+    Returns the output ``(..., T, Dv)`` in the dtype of ``q``, and the weights ``(..., T, S)`` before dropout.
+    """
     weights = dense_weights(q, k, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)
-    weights, values = F.dropout(weights, dropout), repeat_heads(v, head_groups(q, v)).to(weights.dtype)
+    values = repeat_heads(v, head_groups(q, v)).to(weights.dtype)
     with without_autocast(q.device):
-        return mix_seen(weights, values, _seen(q, k, mask, causal)).to(q.dtype)  # (..., T, Dv)
+        out = mix_seen(F.dropout(weights, dropout), values, _seen(q, k, mask, causal))  # (..., T, Dv)
+    return out.to(q.dtype), weights
 
 
 def dense_weights(

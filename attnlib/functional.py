@@ -159,7 +159,7 @@ def attention(
     check_values(q, k, v)
     if softcap is None:
         return fused_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale)
-    return dense_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)
+    return dense_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)[0]
 
 
 def _check(

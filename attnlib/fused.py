@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib._heads import as_batches, fits_kernel
-from attnlib._modes import autocast_dtype, flag, same_length, without_autocast
+from attnlib._modes import flag, product_dtype, same_length, without_autocast
 from attnlib.dense import dense_attention, not_finite
 from attnlib.masks import both, causal_mask
 
@@ -48,7 +48,7 @@ def fused_attention(
         )  # (..., S, Dv)
         return F.pad(seen, (0, 0, T - S, 0))  # (..., T, Dv)
     if mask is not None and (not_finite(k) or not_finite(v)):
-        return dense_attention(q, k, v, mask, bias=bias, scale=scale, dropout=dropout)
+        return dense_attention(q, k, v, mask, bias=bias, scale=scale, dropout=dropout)[0]
     if bias is not None and _rounds(bias, q):
         return _in_the_dtype_of_the_bias(q, k, v, mask, bias, scale, dropout)
     attn_mask = mask if bias is None else bias.to(q.dtype)
@@ -85,7 +85,7 @@ def _can_be_told(T: int, S: int, device: torch.device) -> bool:
 
 def _rounds(bias: Tensor, q: Tensor) -> bool:
     """Tell whether the kernel would round a bias to the dtype of the queries, its own or autocast's."""
-    dtype = autocast_dtype(q.device) or q.dtype
+    dtype = product_dtype(q)
     return torch.promote_types(bias.dtype, dtype) != dtype
 
 
@@ -93,7 +93,7 @@ def _in_the_dtype_of_the_bias(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor, scale: float | None, dropout: float
 ) -> Tensor:
     """Compute in the wider dtype and round once: 1000 and 1001.9 are one number in bfloat16."""
-    dtype = autocast_dtype(q.device) or q.dtype
+    dtype = product_dtype(q)
     wide = torch.promote_types(bias.dtype, dtype)
     q, k, v = (x.to(dtype).to(wide) for x in (q, k, v))
     with without_autocast(q.device):

@@ -131,7 +131,7 @@ class _Tiles(NamedTuple):
     def scores(
         self, q: Tensor, k: Tensor, bias: Tensor | None, seen: Tensor | None
     ) -> tuple[Tensor, Tensor | None]:
-        """Return the scores of one tile ``(..., n, m)`` in float32 or better, and the slope of the softcap."""
+        """Return the scores of one tile ``(..., n, m)``, in float32 or better, and the softcap's slope."""
         scores, slope = q @ k.transpose(-2, -1) * self.scale, None
         if self.softcap is not None:
             tanh = torch.tanh(scores / self.softcap)

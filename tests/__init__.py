@@ -5,6 +5,9 @@ import torch
 from attnlib import pick_device
 
 DEVICE = pick_device()
+# the tests compare digits: no product of a GPU rounds its factors to ten bits
+torch.backends.cuda.matmul.allow_tf32 = False
+torch.backends.cudnn.allow_tf32 = False
 
 
 def assert_close(got, expected, **options):
