@@ -13,10 +13,23 @@ from tests.fuzz.heads import (
     draw_problem,
     draw_scale,
     expected_scores,
+    finite_bias,
     seen,
     spread_heads,
 )
 from tests.fuzz.hidden import poison
+
+
+def not_after(i, j):
+    return j <= i
+
+
+def not_every_third(i, j):
+    return (i + 2 * j) % 3 > 0
+
+
+def near(i, j):
+    return (i - j).abs() < 2
 
 
 def attention_case(draw, name):
@@ -30,11 +43,8 @@ def attention_case(draw, name):
     if name == "tiled_attention":
         options["block_size"] = draw.pick(1, 2, 3, 5, 64)
         if draw.chance(0.15):
-            rule = draw.pick(
-                lambda i, j: j <= i, lambda i, j: (i + 2 * j) % 3 > 0, lambda i, j: (i - j).abs() < 2
-            )
-            given_mask = rule
-            mask = rule(torch.arange(T)[:, None], torch.arange(S)).to(DEVICE)
+            given_mask = draw.pick(not_after, not_every_third, near)
+            mask = given_mask(torch.arange(T)[:, None], torch.arange(S)).to(DEVICE)
     if draw.chance(0.25):
         options["softcap"] = draw.pick(0.5, 5.0, 30.0)
     softcap = options.get("softcap")
@@ -67,14 +77,6 @@ def attention_case(draw, name):
     if name != "attention_scores":
         poison(draw, problem, seen(problem, mask, options["causal"]).expand(*lead, T, S), case)
     return case
-
-
-def finite_bias(t):
-    """Replace a bias of minus infinity, which hides its key, by zero."""
-    if "bias" not in t:
-        return t
-    b = t["bias"]
-    return t | {"bias": torch.where(b[:1] == -math.inf, torch.zeros_like(b), b)}
 
 
 def window_case(draw):
@@ -114,7 +116,6 @@ def softmax_case(draw):
 
     def expected(a, t):
         finite = torch.where(visible, t["scores"], torch.zeros_like(t["scores"]))
-        # a row of one axis is a matrix of one row
         return a.softmax(finite, visible)
 
     case = Case("masked_softmax", dtype, "", call, expected, {"scores": scores})

@@ -118,3 +118,7 @@ def constant_case(name, dtype, text, call, expected):
     value = value.double()
     error = torch.as_tensor(error, dtype=torch.float64).expand(value.shape)
     return Case(name, dtype, text, lambda function, t: call(function), lambda a, t: bounded(value, error))
+
+
+def as_tuple(x):
+    return x if isinstance(x, tuple) else (x,)

@@ -114,3 +114,11 @@ def expected_scores(a, t, problem, lead, scale, softcap=None):
     if "bias" in t:
         scores = a.add(scores, a.times(a.spread(t["bias"], (*lead, T, S)), 1.0))
     return scores
+
+
+def finite_bias(t):
+    """Replace a bias of minus infinity, which hides its key, by zero."""
+    if "bias" not in t:
+        return t
+    b = t["bias"]
+    return t | {"bias": torch.where(b[:1] == -math.inf, torch.zeros_like(b), b)}

@@ -9,6 +9,7 @@ import torch
 
 from tests import DEVICE
 from tests.fuzz.bounded import Arithmetic, exact, roundoff
+from tests.fuzz.draw import as_tuple
 from tests.fuzz.schedule import FUNCTIONS, make_case
 
 
@@ -81,10 +82,6 @@ def upstream_gradient(draw, x):
     if draw.chance(0.15):
         return torch.ones((), dtype=x.dtype, device=x.device).expand(x.shape)
     return draw.normal(x.shape, x.dtype)
-
-
-def as_tuple(x):
-    return x if isinstance(x, tuple) else (x,)
 
 
 def same(x, y):

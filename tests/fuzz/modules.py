@@ -4,14 +4,15 @@ import dataclasses
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.func import functional_call
 
 import attnlib
 from tests import DEVICE, reference
 from tests.fuzz.bounded import GELU, exact, inverse_root
-from tests.fuzz.draw import Case, words
-from tests.fuzz.heads import Problem, draw_mask, seen, spread_heads
+from tests.fuzz.draw import Case, as_tuple, words
+from tests.fuzz.heads import Problem, draw_bias, draw_mask, finite_bias, seen, spread_heads
+from tests.fuzz.positions import expected_rotary
 
 
 def expected_linear_layer(a, t, name, x):
@@ -23,17 +24,21 @@ def expected_linear_layer(a, t, name, x):
     return a.stored(out).reshape(*x.shape[:-1], out.shape[-1])
 
 
-def expected_multihead(a, t, x, context, sizes, visible, prefix="", scale=None):
-    """Return the output and the weights of multi-head attention."""
+def expected_multihead(a, t, x, context, sizes, visible, prefix="", *, scale=None, turned=False):
+    """Return the output and the weights of multi-head attention; ``turned`` is with rotary positions."""
     D = sizes.C // sizes.H
     heads = []
     for name, source in (("q_proj", x), ("k_proj", context), ("v_proj", context)):
         y = expected_linear_layer(a, t, prefix + name, source)
         heads.append(y.unflatten(-1, (-1, D)).transpose(-3, -2))  # (2, B, heads, length, D)
     q, k, v = heads
+    if turned:
+        q, k = (expected_rotary(a, y, torch.arange(y.shape[-2]), D, 10000.0, False) for y in (q, k))
     lead = q.shape[1:3]
     k, v = (spread_heads(a, y, sizes.H // sizes.Hkv, lead) for y in (k, v))
     scores = a.times(a.matmul(q, k.mT), 1 / math.sqrt(D) if scale is None else scale)
+    if "bias" in t:
+        scores = a.add(scores, a.times(a.spread(finite_bias(t)["bias"], scores.shape[1:]), 1.0))
     visible = visible.expand(scores.shape[1:])
     out = a.attend(scores, v, visible).transpose(-3, -2).flatten(-2)
     return expected_linear_layer(a, t, prefix + "out_proj", out), a.softmax(scores, visible)
@@ -50,9 +55,9 @@ def expected_norm(a, t, name, x):
     return a.stored(a.add(y, a.spread(t[f"{name}.bias"], x.shape[1:])))
 
 
-def expected_block(a, t, x, sizes, visible, prefix=""):
+def expected_block(a, t, x, sizes, visible, prefix="", *, turned=False):
     normed = expected_norm(a, t, prefix + "attention_norm", x)
-    out, _ = expected_multihead(a, t, normed, normed, sizes, visible, prefix + "attention.")
+    out, _ = expected_multihead(a, t, normed, normed, sizes, visible, prefix + "attention.", turned=turned)
     x = a.stored(a.add(a.stored_gradient(x), out))
     hidden = expected_linear_layer(a, t, prefix + "up_proj", expected_norm(a, t, prefix + "network_norm", x))
     hidden = a.stored(a.curve(hidden, GELU, kept=True))
@@ -97,58 +102,106 @@ def rows_of(mask, start, end):
     return mask if mask.ndim < 2 or mask.shape[-2] == 1 else mask[..., start:end, :]
 
 
+@dataclasses.dataclass
+class Setting:
+    """What is given to a layer beside its input, at once or piece by piece."""
+
+    mask: Tensor | None
+    bias: Tensor | None
+    causal: bool
+    turned: bool
+    pieces: list[tuple[int, int]] | None  # with a cache
+
+    def arguments(self, t, start=None, end=None):
+        """Return the keywords of a whole pass, or of the piece from start to end."""
+        mask, bias = self.mask, t.get("bias")
+        if end is not None:
+            mask, bias = rows_of(mask, start, end), rows_of(bias, start, end)
+        turn = attnlib.rotary if self.turned else None
+        return {"mask": mask, "bias": bias, "causal": self.causal, "rotary": turn}
+
+    def visible(self, sizes, S):
+        """Return which keys each query sees, ``(B, H, T, S)``: of a cache what came before its piece ends."""
+        problem = Problem(None, None, None, None, 1, (sizes.B, sizes.H, sizes.T, S), ())
+        visible = seen(problem, self.mask, self.causal, self.bias)
+        for start, end in self.pieces or ():
+            visible[..., start:end, end:] = False
+        return visible
+
+
+def draw_setting(draw, sizes, S, dtype, *, cached, crossed=False):
+    target = (sizes.B, sizes.H, sizes.T, S)
+    mask, bias = draw_mask(draw, target), draw_bias(draw, target, dtype)
+    if mask is not None and mask.ndim == 3:
+        mask = mask[None]  # the layer takes no mask of three axes
+    even = (sizes.C // sizes.H) % 2 == 0
+    turned = even and not crossed and draw.chance(0.5)
+    return Setting(mask, bias, draw.chance(0.5), turned, cuts(draw, sizes.T) if cached else None)
+
+
+def given_to(setting, case):
+    """Add to a case what its layer is given beside its parameters."""
+    if setting.bias is not None:
+        case.inputs["bias"] = setting.bias
+    if setting.mask is not None:
+        case.others["mask"] = setting.mask
+    case.text += ", " + words(**dataclasses.asdict(setting))
+
+
+def parameters_of(t):
+    return {name: x for name, x in t.items() if name not in ("x", "context", "bias")}
+
+
 def multihead_case(draw):
     sizes, dtype = draw_sizes(draw, 0.05), draw.dtype()
     cached = draw.chance(0.35) and sizes.T > 0
     crossed = draw.chance(0.4) and not cached
     S = sizes.S if crossed else sizes.T
-    options = {
-        "num_kv_heads": sizes.Hkv,
-        "bias": draw.chance(0.6),
-        "scale": draw.pick(None, None, 0.7, -1.0, 0.0),
-    }
-    module = attnlib.MultiHeadAttention(sizes.C, sizes.H, **options)
-    causal, need_weights = draw.chance(0.5), draw.chance(0.4)
-    mask = draw_mask(draw, (sizes.B, sizes.H, sizes.T, S))
-    if mask is not None and mask.ndim == 3:
-        mask = mask[None]
-    pieces = cuts(draw, sizes.T) if cached else None
-    inputs = {"x": draw.normal((sizes.B, sizes.T, sizes.C), dtype)}
-    if crossed:
-        inputs["context"] = draw.normal((sizes.B, S, sizes.C), dtype)
-    inputs |= draw_parameters(draw, module, dtype)
-    problem = Problem(None, None, None, dtype, 1, (sizes.B, sizes.H, sizes.T, S), ())
-    visible = seen(problem, mask, causal)
-    for start, end in pieces or ():
-        visible[..., start:end, end:] = False  # a piece sees the pieces before, and itself
+    scale, need_weights = draw.pick(None, None, 0.7, -1.0, 0.0), draw.chance(0.4)
+    options = {"num_kv_heads": sizes.Hkv, "bias": draw.chance(0.6), "scale": scale}
+    setting = draw_setting(draw, sizes, S, dtype, cached=cached, crossed=crossed)
+    visible = setting.visible(sizes, S)
 
     def call(function, t):
         layer = function(sizes.C, sizes.H, **options).to(DEVICE, dtype)
-        parameters = {name: x for name, x in t.items() if name not in ("x", "context")}
-        flags = {"causal": causal, "need_weights": need_weights}
+        own, weights = parameters_of(t), {"need_weights": need_weights}
         if not cached:
-            return functional_call(layer, parameters, (t["x"], t.get("context")), {"mask": mask, **flags})
-        cache, outs, weights = layer.make_cache(sizes.B, sizes.T), [], []
-        for start, end in pieces:
-            given = {"mask": rows_of(mask, start, end), "cache": cache, **flags}
-            out = functional_call(layer, parameters, (t["x"][:, start:end],), given)
-            outs.append(out[0] if need_weights else out)
-            if need_weights:
-                weights.append(nn.functional.pad(out[1], (0, S - end)))
-        return (torch.cat(outs, 1), torch.cat(weights, 2)) if need_weights else torch.cat(outs, 1)
+            given = setting.arguments(t) | weights
+            return functional_call(layer, own, (t["x"], t.get("context")), given)
+        cache, outs, rows = layer.make_cache(sizes.B, sizes.T), [], []
+        for start, end in setting.pieces:
+            given = setting.arguments(t, start, end) | weights | {"cache": cache}
+            out = as_tuple(functional_call(layer, own, (t["x"][:, start:end],), given))
+            outs.append(out[0])
+            rows += [nn.functional.pad(w, (0, S - end)) for w in out[1:]]
+        return (torch.cat(outs, 1), torch.cat(rows, 2)) if need_weights else torch.cat(outs, 1)
 
     def expected(a, t):
-        both = expected_multihead(
-            a, t, t["x"], t.get("context", t["x"]), sizes, visible, "", options["scale"]
-        )
+        context, rest = t.get("context", t["x"]), {"scale": scale, "turned": setting.turned}
+        both = expected_multihead(a, t, t["x"], context, sizes, visible, **rest)
         return both if need_weights else both[0]
 
-    text = words(sizes=sizes, mask=mask, causal=causal, need_weights=need_weights, cached=pieces, **options)
-    needs = () if cached else draw.some(inputs)
-    case = Case("MultiHeadAttention", dtype, f"{text}, {words(x=inputs['x'])}", call, expected, inputs, needs)
-    if mask is not None:
-        case.others["mask"] = mask
+    case = Case("MultiHeadAttention", dtype, words(sizes=sizes, **options), call, expected)
+    case.text += f", dtype={dtype}, need_weights={need_weights}"
+    case.inputs["x"] = draw.normal((sizes.B, sizes.T, sizes.C), dtype)
+    if crossed:
+        case.inputs["context"] = draw.normal((sizes.B, S, sizes.C), dtype)
+    case.inputs |= draw_parameters(draw, attnlib.MultiHeadAttention(sizes.C, sizes.H, **options), dtype)
+    given_to(setting, case)
+    case.needs = () if cached else draw.some(case.inputs)
+    if crossed and setting.mask is not None and draw.chance(0.3):
+        hide_padding(draw, case, visible)
     return case
+
+
+def hide_padding(draw, case, visible):
+    """Write NaN into positions that no query sees. Forward only: weights learn from every position."""
+    unseen = ~visible.any(1).any(1)[..., None]  # (B, S, 1)
+    context = case.inputs["context"]
+    case.clean["context"] = context.cpu().masked_fill(unseen, 0.0)
+    case.inputs["context"] = context.masked_fill(unseen.to(DEVICE), draw.pick(math.nan, math.inf))
+    case.needs = ()
+    case.text += ", NaN or infinity hidden in the context"
 
 
 def torch_mha_case(draw):
@@ -195,10 +248,11 @@ def cache_case(draw):
     T = draw.size()
     pieces, room = cuts(draw, T), T + draw.pick(0, 2)
     inputs = {name: draw.normal((B, H, T, D), dtype) for name in ("k", "v")}
+    used = draw.chance(0.3)
 
     def call(function, t):
         cache = function(B, H, room, D, dtype=dtype, device=DEVICE)
-        if draw.chance(0.3):
+        if used:
             cache.append(t["k"], t["v"])
             cache.reset()
         for start, end in pieces:
@@ -214,32 +268,28 @@ def cache_case(draw):
 def block_case(draw):
     sizes, dtype = draw_sizes(draw, 0.05), draw.dtype()
     cached = draw.chance(0.4) and sizes.T > 0
-    causal = draw.chance(0.5) or cached
-    mask = None if cached else draw_mask(draw, (sizes.B, sizes.H, sizes.T, sizes.T))
-    mask = mask[None] if mask is not None and mask.ndim == 3 else mask
-    pieces = cuts(draw, sizes.T) if cached else None
     options = {"num_kv_heads": sizes.Hkv, "hidden_dim": draw.size()}
-    inputs = {"x": draw.normal((sizes.B, sizes.T, sizes.C), dtype)}
-    inputs |= draw_parameters(draw, attnlib.TransformerBlock(sizes.C, sizes.H, **options), dtype)
-    problem = Problem(None, None, None, dtype, 1, (sizes.B, sizes.H, sizes.T, sizes.T), ())
-    visible = seen(problem, mask, causal)
+    setting = draw_setting(draw, sizes, sizes.T, dtype, cached=cached)
+    visible = setting.visible(sizes, sizes.T)
 
     def call(function, t):
-        block = function(sizes.C, sizes.H, **options).to(DEVICE, dtype)
-        parameters = {name: x for name, x in t.items() if name != "x"}
+        block, own = function(sizes.C, sizes.H, **options).to(DEVICE, dtype), parameters_of(t)
         if not cached:
-            return functional_call(block, parameters, (t["x"],), {"mask": mask, "causal": causal})
-        given = {"causal": True, "cache": block.attention.make_cache(sizes.B, sizes.T)}
-        outs = [functional_call(block, parameters, (t["x"][:, i:j],), given) for i, j in pieces]
+            return functional_call(block, own, (t["x"],), setting.arguments(t))
+        cache, outs = block.attention.make_cache(sizes.B, sizes.T), []
+        for start, end in setting.pieces:
+            given = setting.arguments(t, start, end) | {"cache": cache}
+            outs.append(functional_call(block, own, (t["x"][:, start:end],), given))
         return torch.cat(outs, 1)
 
     def expected(a, t):
-        return expected_block(a, t, t["x"], sizes, visible)
+        return expected_block(a, t, t["x"], sizes, visible, turned=setting.turned)
 
-    text = words(sizes=sizes, mask=mask, causal=causal, cached=pieces, **options, dtype=str(dtype))
-    case = Case("TransformerBlock", dtype, text, call, expected, inputs, () if cached else draw.some(inputs))
-    if mask is not None:
-        case.others["mask"] = mask
+    case = Case("TransformerBlock", dtype, words(sizes=sizes, dtype=str(dtype), **options), call, expected)
+    case.inputs["x"] = draw.normal((sizes.B, sizes.T, sizes.C), dtype)
+    case.inputs |= draw_parameters(draw, attnlib.TransformerBlock(sizes.C, sizes.H, **options), dtype)
+    given_to(setting, case)
+    case.needs = () if cached else draw.some(case.inputs)
     return case
 
 

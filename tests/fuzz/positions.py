@@ -20,6 +20,18 @@ def turns(positions, dim, base, work):
     return bounded(angles.cos(), error), bounded(angles.sin(), error)
 
 
+def expected_rotary(a, x, positions, dim, base, interleaved):
+    """Turn the first ``dim`` features of a bounded x."""
+    cos, sin = turns(positions.expand(x.shape[1:-1]), dim, base, a.work)
+    first = torch.arange(0, dim, 2) if interleaved else torch.arange(dim // 2)
+    second = first + (1 if interleaved else dim // 2)
+    one, two = x[..., first], x[..., second]
+    minus = a.times(a.multiply(two, sin), -1.0)
+    turned = a.add(a.multiply(one, cos), minus), a.add(a.multiply(one, sin), a.multiply(two, cos))
+    back = torch.argsort(torch.cat([first, second]))
+    return torch.cat([a.stored(torch.cat(turned, -1)[..., back]), x[..., dim:]], -1)
+
+
 def rotary_case(draw):
     dtype = draw.dtype()
     lead = tuple(draw.pick(1, 2, 3) if draw.chance(0.95) else 0 for _ in range(draw.whole(0, 3)))
@@ -43,15 +55,7 @@ def rotary_case(draw):
 
     def expected(a, t):
         at = torch.arange(T) if positions is None else positions.cpu()
-        n = dim or D
-        cos, sin = turns(at.expand(shape[:-1]), n, options.get("base", 10000.0), a.work)
-        first = torch.arange(0, n, 2) if options["interleaved"] else torch.arange(n // 2)
-        second = first + (1 if options["interleaved"] else n // 2)
-        one, two = t["x"][..., first], t["x"][..., second]
-        minus = a.times(a.multiply(two, sin), -1.0)
-        turned = a.add(a.multiply(one, cos), minus), a.add(a.multiply(one, sin), a.multiply(two, cos))
-        back = torch.argsort(torch.cat([first, second]))
-        return torch.cat([a.stored(torch.cat(turned, -1)[..., back]), t["x"][..., n:]], -1)
+        return expected_rotary(a, t["x"], at, dim or D, options.get("base", 10000.0), options["interleaved"])
 
     case = Case("rotary", dtype, "", call, expected, {"x": x}, draw.some(["x"]))
     if positions is not None:
