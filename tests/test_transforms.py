@@ -1,6 +1,6 @@
 """Every computing function of the library by everything that PyTorch may do to it: a table, and what must hold.
 
-What a function does not support raises a sentence, listed in ``REFUSES``, and never a wrong number.
+What a function does not support raises a sentence, and never a wrong number.
 """
 
 from __future__ import annotations
@@ -152,8 +152,8 @@ CASES = {
 every = pytest.mark.parametrize("name", CASES)
 HALF = [torch.float16, torch.bfloat16]
 
-# what is refused, by function and transform, with a part of the sentence
-REFUSES: dict[tuple[str, str], str] = {}
+# loops over blocks of a length cannot be exported for any length; PyTorch says so, and a fixed length works
+FIXED = [name for name in CASES if name.startswith(("tiled", "linear_attention, causal", "sliding"))]
 
 
 def close_in_half(got, exact, roundings, dtype):
@@ -239,9 +239,14 @@ def test_export_with_lengths_that_change(name):
     dynamic = [{axis: dims[n] for axis, n in axes.items()} for axes in case.lengths]
     if case.masked:
         dynamic.append({0: dims["T"], 1: dims["S"]})
-    program = torch.export.export(Module(), (case.inputs(),), dynamic_shapes=(dynamic,), strict=False)
-    longer = with_lengths(case, T=6, S=9)
-    assert_close(program.module()(longer), case.run(*longer), equal_nan=True)
+    if name in FIXED:
+        with pytest.raises(Exception, match="Constraints violated"):
+            torch.export.export(Module(), (case.inputs(),), dynamic_shapes=(dynamic,), strict=False)
+        program, given = torch.export.export(Module(), (case.inputs(),), strict=False), case.inputs(seed=5)
+    else:
+        program = torch.export.export(Module(), (case.inputs(),), dynamic_shapes=(dynamic,), strict=False)
+        given = with_lengths(case, T=6, S=9)
+    assert_close(program.module()(given), case.run(*given), equal_nan=True)
 
 
 def with_lengths(case, **lengths):
