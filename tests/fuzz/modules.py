@@ -19,8 +19,8 @@ def expected_linear_layer(a, t, name, x):
     """``x @ weight.T + bias``, stored."""
     rows = a.stored_gradient(x).flatten(1, -2)
     out = a.matmul(rows, t[f"{name}.weight"].mT)
-    if f"{name}.bias" in t:
-        out = a.add(out, a.spread(t[f"{name}.bias"], out.shape[1:]))
+    if f"{name}.bias" in t:  # which PyTorch adds to the rounded product, depending on how x lies in memory
+        out = a.add(a.stored(out), a.spread(t[f"{name}.bias"], out.shape[1:]))
     return a.stored(out).reshape(*x.shape[:-1], out.shape[-1])
 
 
@@ -190,7 +190,7 @@ def multihead_case(draw):
     given_to(setting, case)
     case.needs = () if cached else draw.some(case.inputs)
     if crossed and setting.mask is not None and draw.chance(0.3) and DEVICE.type == "cpu":
-        hide_padding(draw, case, visible)
+        hide_padding(draw, case, dataclasses.replace(setting, bias=None).visible(sizes, S))
     return case
 
 
