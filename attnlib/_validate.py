@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -21,7 +23,7 @@ def require_tensor(name: str, x: object) -> None:
 
 def require_whole(name: str, n: object, least: int) -> None:
     """Raise unless ``n`` is a whole number of at least ``least``."""
-    if isinstance(n, bool) or not isinstance(n, int):
+    if isinstance(n, bool) or not isinstance(n, (int, torch.SymInt)):  # an exported length is a symbol
         raise TypeError(f"{name} must be an int, got {type(n).__name__} ({n!r})")
     if n < least:
         raise ValueError(f"{name} must be at least {least}, got {n}")
@@ -79,6 +81,14 @@ def scores_shape(q: Tensor, k: Tensor) -> tuple[int, ...]:
     if head_groups(q, k) > 1:
         lead = (*lead, q.shape[-3])
     return (*lead, q.shape[-2], k.shape[-2])
+
+
+def check_numbers(scale: float | None, softcap: float | None = None) -> None:
+    """Raise unless the scale is finite and the softcap finite and above zero."""
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale must be a finite number, got {scale}")
+    if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
+        raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
 
 
 def check_values(q: Tensor, k: Tensor, v: Tensor) -> None:

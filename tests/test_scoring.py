@@ -94,3 +94,10 @@ def test_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_dot_scores_take_grouped_heads():
+    q, k = randn(B, 6, T, D), randn(B, 2, S, D, seed=1)
+    scores = dot_scores(q, k)
+    assert scores.shape == (B, 6, T, S)
+    torch.testing.assert_close(scores, q @ k.repeat_interleave(3, dim=1).mT)
