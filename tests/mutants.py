@@ -35,7 +35,7 @@ class Mutant:
     function: str
 
     def __str__(self) -> str:
-        return f"{self.module}.py:{self.line}: {self.change}"
+        return f"{self.module}.py:{self.line}: {' '.join(self.change.split())}"
 
 
 def variants(node: ast.AST) -> Iterator[ast.AST]:

@@ -149,7 +149,7 @@ def run(project):
 def test_what_no_test_notices_is_listed_and_fails(project):
     code, said = run(project)
     assert code == 1, said
-    assert "unnoticed: masks.py:6: 3  ->  4" in said
+    assert "unnoticed: masks.py:6: 3 -> 4" in said
     assert "FAILED: mutation: 1 of 2 mutants noticed (50.0%); at least 2 (92%) must be" in said
 
 
