@@ -33,7 +33,7 @@ from tests.mutants import Mutant, mutants, mutate
 
 ROOT = Path(__file__).parents[1]
 MODULES = [
-    "_heads", "_validate", "blocks", "cache", "functional", "fused", "instruments/leaks", "linear", "masks", "model",
+    "_heads", "_modes", "_validate", "blocks", "cache", "dense", "functional", "fused", "instruments/leaks", "linear", "masks", "model",
     "multihead", "positions", "scoring", "tiled", "windowed",
 ]  # fmt: skip
 TESTS = ["tests/test_*.py", "tests/conformance/test_*.py", "tests/instruments/test_leaks.py"]
