@@ -30,7 +30,7 @@ def dense_attention(
     Returns the output ``(..., T, Dv)`` in the dtype of ``q``, and the weights ``(..., T, S)`` before dropout.
     """
     weights = dense_weights(q, k, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)
-    values = repeat_heads(v, head_groups(q, v)).to(weights.dtype)
+    values = repeat_heads(v.to(weights.dtype), head_groups(q, v))
     with without_autocast(q.device):
         out = mix_seen(F.dropout(weights, dropout), values, _seen(q, k, mask, causal))  # (..., T, Dv)
     return out.to(q.dtype), weights
@@ -64,7 +64,7 @@ def dense_scores(
 ) -> Tensor:
     """Return what the softmax is taken of, ``(..., T, S)`` in float32 or better."""
     seen, factor = _seen(q, k, mask, causal), q.shape[-1] ** -0.5 if scale is None else scale
-    q, k = widen(q) * factor, widen(repeat_heads(k, head_groups(q, k)))  # D numbers a query, not S scores
+    q, k = widen(q) * factor, repeat_heads(widen(k), head_groups(q, k))  # D numbers a query, not S scores
     with without_autocast(q.device):
         scores = _products(q, k, seen)  # (..., T, S)
     if softcap is not None:

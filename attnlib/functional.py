@@ -136,9 +136,9 @@ def attention(
     wider than ``q`` is not rounded: all is computed in its dtype, which takes a GPU longer.
 
     What a mask hides cannot be felt, not even a NaN or an infinity: on the CPU such keys and values are
-    found before the kernel runs. On a GPU looking would take longer than the kernel, which adds the mask to
-    NaN and multiplies NaN by zero: put zeros there first, ``k.masked_fill(hidden, 0)`` and the same for
-    ``v``, or use `attention_weights`, whose weights a hidden key never reaches.
+    found before the kernel runs. Two roads do not look, since that would take too long: a mask on a GPU, and
+    ``causal=True`` alone, for which PyTorch's kernel may multiply a hidden NaN by zero. There put zeros
+    first, ``k.masked_fill(hidden, 0)`` and the same for ``v``, or on the CPU give ``mask=causal_mask(T, S)``.
 
     Args:
         q: Queries ``(..., H, T, D)``.

@@ -27,27 +27,24 @@ def fused_attention(
 ) -> Tensor:
     """Translate arguments that were checked already for PyTorch's fused kernel, and call it."""
     T, S = q.shape[-2], k.shape[-2]
-    tells = scale is None or scale > 0  # the kernel scales what is hidden too: -inf times 0 is NaN
-    if (
-        mask is None
-        and bias is None
-        and (not causal or (tells and same_length(T, S)))
-        and fits_kernel(q, k, v)
-    ):
+    if scale is not None and scale <= 0:  # kernels look for the largest score, and hide, before they scale
+        q, scale = (-q, -scale) if scale < 0 else (q * 0.0, 1.0)
+    if mask is None and bias is None and (not causal or same_length(T, S)) and fits_kernel(q, k, v):
         grouped = flag(q.shape[1] != k.shape[1])
         return F.scaled_dot_product_attention(
             q, k, v, dropout_p=dropout, is_causal=causal, scale=scale, enable_gqa=grouped
         )
     # PyTorch takes no mask beside its causal flag, and aligns it with the first key. For fewer queries
     # than keys its kernels for GPUs can be told to align it with the last; the one for CPUs reads a mask.
-    if causal and (mask is not None or bias is not None or not tells or not _can_be_told(T, S, q.device)):
+    if causal and (mask is not None or bias is not None or not _can_be_told(T, S, q.device)):
         mask, causal = both(mask, causal_mask(T, S, device=q.device)), False
     if causal and T > S:  # the first T - S queries see nothing
         seen = fused_attention(
             q[..., T - S :, :], k, v, causal=True, scale=scale, dropout=dropout
         )  # (..., S, Dv)
         return F.pad(seen, (0, 0, T - S, 0))  # (..., T, Dv)
-    if mask is not None and (not_finite(k) or not_finite(v)):
+    no_graph = S == 0 and bias is not None  # the kernel answers at once, without a gradient for the bias
+    if no_graph or (mask is not None and (not_finite(k) or not_finite(v))):
         return dense_attention(q, k, v, mask, bias=bias, scale=scale, dropout=dropout)[0]
     if bias is not None and _rounds(bias, q):
         return _in_the_dtype_of_the_bias(q, k, v, mask, bias, scale, dropout)

@@ -164,6 +164,7 @@ def padding_mask(lengths: Tensor | Sequence[int], S: int) -> Tensor:
     """
     require_whole("S", S, 0)
     lengths = torch.as_tensor(lengths)
+    lengths = lengths.long() if lengths.shape == (0,) else lengths  # an empty list has no dtype of its own
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(f"lengths must be whole numbers, got {lengths.dtype}")
     if lengths.ndim != 1:

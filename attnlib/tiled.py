@@ -214,10 +214,11 @@ class _TiledBackward(torch.autograd.Function):
                     dscores = weights * (g @ value.transpose(-2, -1) - own)
                     if seen is not None:  # what is hidden cannot be felt on the way back either
                         dscores, key = dscores.masked_fill(~seen, 0.0), finite_rows(key)
+                        slope = None if slope is None else slope.masked_fill(~seen, 0.0)
                     if dbias is not None:
                         part = _tile(dbias, rows, columns)
                         part += dscores.sum_to_size(part.shape)
-                    dscores = dscores * tiles.scale if slope is None else dscores * slope * tiles.scale
+                    dscores = dscores * (tiles.scale if slope is None else slope * tiles.scale)
                     dq[..., rows, :] += dscores @ key
                     dk[..., columns, :] += dscores.transpose(-2, -1) @ query
                     dv[..., columns, :] += weights.transpose(-2, -1) @ g

@@ -13,7 +13,6 @@ import argparse
 import contextlib
 import hashlib
 import importlib.machinery
-import importlib.util
 import json
 import math
 import os
@@ -59,6 +58,12 @@ class Footprints:
     def pytest_collection_modifyitems(self, items: list) -> None:
         """Leave out what takes long and is better tried without being watched."""
         items[:] = [item for item in items if not any(kind in item.name for kind in SLOW_KINDS)]
+
+    def pytest_collectreport(self, report) -> None:
+        """Note a package that is not installed, and that the tests of this file need."""
+        missing = report.failed and re.search(r"No module named '([^']+)'", report.longreprtext)
+        if missing and missing[1].split(".")[0] not in ("attnlib", "tests"):
+            self.found = {"missing": missing[1]}
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Watch every call from here on."""
@@ -154,38 +159,39 @@ def run_all(tasks: Iterable, jobs: int, start: Callable[[object], int]) -> Itera
 
 
 def files_of_tests() -> list[str]:
-    """List the files whose tests can notice a mutant; say which are left out because a package is missing."""
+    """List the files whose tests can notice a mutant."""
     files = [path for pattern in TESTS for path in sorted(ROOT.glob(pattern))]
-    files = [path for path in files if not path.stem.startswith(tuple(OTHERS))]
-    for package in ("onnx", "hypothesis"):
-        if not importlib.util.find_spec(package):
-            without = [
-                p for p in files if re.search(rf"^(from|import) \S*{package}", p.read_text("utf8"), re.M)
-            ]
-            print(f"{package} is not installed: left out are", *(path.name for path in without))
-            files = [path for path in files if path not in without]
-    return [path.relative_to(ROOT).as_posix() for path in files]
+    return [p.relative_to(ROOT).as_posix() for p in files if not p.stem.startswith(tuple(OTHERS))]
 
 
 def footprints(folder: Path, jobs: int) -> dict[str, tuple[float, list[str]]]:
     """Run every test once on the unbroken library: its seconds, and the functions that it enters.
 
+    Says which tests are left out, because a package that they need is not installed or because they take long.
+
     Raises:
         RuntimeError: If a test fails.
     """
-    found = {}
+    found, failing = {}, []
+
+    def into(file: str) -> Path:
+        return folder.parent / f"{file.replace('/', '-')}.json"
 
     def start(file: str) -> int:
-        into = folder.parent / f"{file.replace('/', '-')}.json"
-        return fork_pytest(folder, [([file], Footprints(folder, into))], limit=600)
+        return fork_pytest(folder, [([file], Footprints(folder, into(file)))], limit=600)
 
     for file, code in run_all(files_of_tests(), jobs, start):
-        if code:
-            raise RuntimeError(f"{file} fails before anything is broken")
-        found |= json.loads((folder.parent / f"{file.replace('/', '-')}.json").read_text("utf8"))
+        noted = json.loads(into(file).read_text("utf8")) if into(file).exists() else {}
+        if missing := noted.pop("missing", None):
+            print(f"{file} is left out: {missing} is not installed")
+        elif code:
+            failing.append(file)
+        found |= noted
+    if failing:
+        raise RuntimeError(f"{', '.join(failing)} fails before anything is broken")
     slow = {test: seconds for test, (seconds, _) in found.items() if seconds > SLOW}
     for test, seconds in slow.items():
-        print(f"{test} takes {seconds:.0f} s and is left out: what it alone notices counts as unnoticed")
+        print(f"{test} is left out: it takes {seconds:.0f} s; what it alone notices counts as unnoticed")
     return {test: noted for test, noted in found.items() if test not in slow}
 
 

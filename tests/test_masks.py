@@ -303,3 +303,8 @@ def test_the_number_of_heads_must_be_told_and_fit(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_no_sequence_has_no_lengths():
+    assert padding_mask([], 5).shape == (0, 1, 1, 5)
+    assert padding_mask(torch.tensor([], dtype=torch.int64), 5).shape == (0, 1, 1, 5)

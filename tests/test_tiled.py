@@ -248,3 +248,11 @@ def test_a_softcap_is_that_of_the_formula_with_its_gradients(causal):
         *(torch.autograd.grad(x.sin().sum(), (q, k, v, bias)) for x in (got, expected)), strict=True
     ):
         assert_close(a, b)
+
+
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="a GPU does not look for NaN")
+def test_a_hidden_nan_is_not_felt_through_a_softcap():
+    q, v = torch.ones(2, 2, 1, dtype=torch.float64).unbind()
+    k = torch.tensor([[1.0], [math.nan]], dtype=torch.float64)
+    out = tiled_attention(q.requires_grad_(), k, v, torch.tensor([True, False]), softcap=1.0)
+    assert torch.autograd.grad(out.sum(), q)[0].isfinite().all()

@@ -230,6 +230,8 @@ def test_export_with_lengths_that_change(name):
     case = CASES[name]
     if not case.lengths:
         pytest.skip("it has no length")
+    if ("Multi" in name or "Block" in name) and torch.__version__ < "2.12":
+        pytest.skip("PyTorch tied the strides of heads to their length before 2.12")
 
     class Module(torch.nn.Module):
         def forward(self, inputs):

@@ -74,7 +74,9 @@ def attention_case(draw, name):
         case.others["mask"] = mask
     case.needs = draw.some(case.inputs)
     case.text = words(**case.inputs, mask=given_mask, **options)
-    if name != "attention_scores":
+    # a kernel that is only told of the causal mask does not look for NaN, as the docstring says
+    told = name == "attention" and options["causal"] and mask is None and bias is None and softcap is None
+    if name != "attention_scores" and not told:
         poison(draw, problem, seen(problem, mask, options["causal"]).expand(*lead, T, S), case)
     return case
 
