@@ -92,7 +92,9 @@ def test_what_changed_is_seen(folder, made):
     ]
     code, said = run(folder, made)
     assert code == 1
-    assert [n for n in range(8) if f"FAILED book/small.ipynb::Cell {n} " in said] == [0, 1, 2, 3, 5, 6, 7], said
+    assert [n for n in range(8) if f"FAILED book/small.ipynb::Cell {n} " in said] == [0, 1, 2, 3, 5, 6, 7], (
+        said
+    )
     assert "the figure changed: " in said
     assert said.count("the stored figure is 1 x 1 pixels, the new one ") == 2
     assert "there is no comparison of figures for image/gif" in said
