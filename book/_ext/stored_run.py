@@ -21,7 +21,7 @@ from sphinx.errors import SphinxError
 
 from claims_index import notebooks
 
-FINGERPRINT = "stored_run"  # where it stands in a notebook's metadata
+RUN = "stored_run"  # where a notebook's metadata keep what is known of its run
 STORED_CLAIM = re.compile(r"✓ Claim \d+\. (.*)", re.S)
 
 
@@ -46,9 +46,9 @@ def faults(nb: NotebookNode) -> list[str]:
     """Say why a notebook must not be published as it stands; an empty list means that it may."""
     cells = enumerate(code_cells(nb), 1)
     found = [f"code cell {n} {said}" for n, cell in cells for said in cell_faults(n, cell)]
-    if not found and FINGERPRINT not in nb.metadata:
+    if not found and RUN not in nb.metadata:
         return ["it was not run as a whole"]
-    if not found and nb.metadata[FINGERPRINT] != fingerprint(nb):
+    if not found and nb.metadata[RUN]["fingerprint"] != fingerprint(nb):
         return ["code or outputs were changed after the run"]
     return found
 

@@ -12,24 +12,30 @@ import pytest
 from nbval.plugin import IPyNbCell
 
 from tests import DEVICE
-from tests.book.figures import png_difference, png_size_difference
-from tests.book.widget_states import VIEW, listen, state_difference, stored_states
+from tests.book.figures import png_difference, png_gist_difference
+from tests.book.widget_states import ANYWHERE, CLOSE, VIEW, listen, state_difference, stored_states
 from tests.whole_run import everything_was_asked_for
+from tools.execute_notebooks import RUN, arithmetic
 
-# how to compare two pictures, by type: those that must be alike, and those of what a machine did, drawn on another
+# how to compare two pictures, by type: of the same numbers, and of numbers that differ from machine to machine
 FIGURES = {"image/png": png_difference}
-MEASURED = {"image/png": png_size_difference}
+GISTS = {"image/png": png_gist_difference}
 
 # figures of times, and on a GPU of its memory too: a CPU draws these from the numbers that the library stores
-MEASURED_HERE = {"fig-time-here"}
+MEASURED = {"fig-time-here"}
 if DEVICE.type != "cpu":
-    MEASURED_HERE |= {"fig-time-gpu", "fig-roofline", "fig-peak"}
+    MEASURED |= {"fig-time-gpu", "fig-roofline", "fig-peak"}
+# what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
+TRAINED = {"fig-recall-length", "fig-recall-state", "fig-tied-separate", "fig-alignment", "fig-recall"}
+TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
+TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples"}
 
 KINDS = {
     "text": "texts equal",
     "figure": "figures alike",
-    "measured": "figures of this machine's own times of the same size",
+    "figure, own numbers": "figures of own times or trainings alike in size and colours",
     "widget": "widgets in the same state",
+    "widget, own numbers": "widgets of own trainings in the same state but for decimals",
 }
 
 
@@ -54,11 +60,11 @@ def pytest_runtest_call(item):
         skip = (*(skip_compare or notebook.skip_compare), *FIGURES)
         if not compare_texts(test, ref, skip):
             return False
-        said = figure_difference(item.cell, ref, test) or widget_difference(notebook, ref, test)
+        said = figure_difference(item, ref, test) or widget_difference(notebook, ref, test)
         if said:
             item.comparison_traceback.append(said)
             return False
-        compared.update(kind(item.cell, output) for output in ref)
+        compared.update(kind(notebook.nb, item.cell, output) for output in ref)
         return True
 
     item.compare_outputs = compare_all
@@ -67,19 +73,27 @@ def pytest_runtest_call(item):
     return result
 
 
-def kind(cell, output) -> str:
+def kind(notebook, cell, output) -> str:
     """Return what an output is counted as, one of KINDS."""
     data = output.get("data", {})
     if VIEW in data:
-        return "widget"
-    if any(mime.startswith("image/") for mime in data):
-        return "measured" if _is_measured(cell) else "figure"
-    return "text"
+        name, counted = _widget_name(notebook, data[VIEW]["model_id"]), "widget"
+    elif any(mime.startswith("image/") for mime in data):
+        name, counted = _figure_name(cell), "figure"
+    else:
+        return "text"
+    return f"{counted}, own numbers" if has_own_numbers(notebook, name) else counted
 
 
-def figure_difference(cell, stored, drawn) -> str:
+def has_own_numbers(notebook, name) -> bool:
+    """Tell whether this machine cannot be asked for the stored numbers of a figure or widget: times, or training."""
+    stored = notebook.metadata.get(RUN, {}).get("arithmetic")
+    return name in MEASURED or (name in TRAINED and stored != arithmetic())
+
+
+def figure_difference(item, stored, drawn) -> str:
     """Say how the figures of a cell differ from the stored ones; an empty text means that they are alike."""
-    compare = MEASURED if _is_measured(cell) else FIGURES
+    compare = GISTS if has_own_numbers(item.parent.nb, _figure_name(item.cell)) else FIGURES
     old, new = _pictures(stored), _pictures(drawn)
     if [mime for mime, _ in old] != [mime for mime, _ in new]:
         return f"{len(old)} figures are stored, {len(new)} were drawn, or of another type"
@@ -104,7 +118,8 @@ def widget_difference(notebook, stored, shown) -> str:
     for before, after in zip(old, new, strict=True):
         if before not in states:
             return f"widget {before} is shown, and its state is not stored: make notebooks"
-        said = state_difference(states[before], notebook.widget_states[after])
+        own = has_own_numbers(notebook.nb, _widget_name(notebook.nb, before))
+        said = state_difference(states[before], notebook.widget_states[after], ANYWHERE if own else CLOSE)
         if said:
             return f"a widget differs: {said}"
     return ""
@@ -136,8 +151,12 @@ def pytest_sessionfinish(session, exitstatus):
         session.exitstatus = 1
 
 
-def _is_measured(cell) -> bool:
-    return cell.metadata.get("mystnb", {}).get("figure", {}).get("name") in MEASURED_HERE
+def _figure_name(cell) -> str:
+    return cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+
+
+def _widget_name(notebook, model) -> str:
+    return stored_states(notebook).get(model, {}).get("_anywidget_id", "").rpartition(".")[2]
 
 
 def _pictures(outputs) -> list[tuple[str, str]]:
@@ -163,10 +182,11 @@ def _totals(reporter) -> tuple[Counter, Counter]:
                     files.add(folder / report.nodeid.split("::")[0])
     if everything_was_asked_for(reporter.config):
         files = set(folder.glob("book/**/[!.]*.ipynb"))
+    notebooks = [nbformat.read(file, as_version=4) for file in files]
     stored = Counter(
-        kind(cell, output)
-        for file in files
-        for cell in nbformat.read(file, as_version=4).cells
+        kind(notebook, cell, output)
+        for notebook in notebooks
+        for cell in notebook.cells
         for output in cell.get("outputs", [])
     )
     return compared, stored

@@ -9,7 +9,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from tests.book import ROOT, figures
-from tests.book.figures import png_difference, png_size_difference
+from tests.book.figures import png_difference, png_gist_difference
 
 BLUE, ORANGE, GREEN, PURPLE = "#1d5c96", "#c2571a", "#2b8a6a", "#7d4e9e"
 X = np.linspace(0, 1, 11)
@@ -64,7 +64,7 @@ def test_one_pixel_is_not_a_figure():
     pixel = base64.b64encode(one_pixel()).decode()
     assert png_difference(STORED, pixel) == "the stored figure is 823 x 463 pixels, the new one 1 x 1"
     assert png_difference(pixel, STORED) == "the stored figure is 1 x 1 pixels, the new one 823 x 463"
-    assert png_size_difference(STORED, pixel)
+    assert png_gist_difference(STORED, pixel)
 
 
 def one_pixel():
@@ -100,11 +100,19 @@ def test_a_weight_in_a_heat_map_may_move_by_a_hundredth_and_not_by_a_tenth():
         assert (png_difference(heat_map(weights), heat_map(moved)) == "") is alike
 
 
-def test_a_figure_of_times_is_compared_in_size_alone():
-    other = lines({BLUE: X**3}, label="other")
-    assert png_size_difference(STORED, other) == ""
-    wide = lines({BLUE: X}, figsize=(7, 3.1))
-    assert "823 x 463 pixels, the new one" in png_size_difference(STORED, wide)
+def test_a_figure_of_times_is_compared_in_size_and_colours():
+    assert png_gist_difference(STORED, lines({BLUE: X**3, ORANGE: X / 2, GREEN: X}, label="other")) == ""
+    wide = lines({BLUE: X, ORANGE: X, GREEN: 1 - X}, figsize=(7, 3.1))
+    assert "823 x 463 pixels, the new one" in png_gist_difference(STORED, wide)
+    for change in ("a missing line", "another colour", "an empty axes"):
+        assert "pixels had the colour #" in png_gist_difference(STORED, CHANGES[change])
+        assert "pixels had the colour #" in png_gist_difference(CHANGES[change], STORED)
+
+
+def test_the_colours_are_those_of_the_book():
+    with matplotlib.rc_context(fname=ROOT / "book/matplotlibrc"):
+        cycle = matplotlib.rcParams["axes.prop_cycle"].by_key()["color"]
+    assert ["#{:02x}{:02x}{:02x}".format(*colour) for colour in figures.COLOURS] == cycle
 
 
 def test_transparent_is_white():

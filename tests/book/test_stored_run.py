@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from tests.book import CONFIG, NOTEBOOKS, ROOT
-from tools.execute_notebooks import FINGERPRINT, execute, fingerprint
+from tools.execute_notebooks import RUN, execute, fingerprint
 
 from stored_run import faults  # isort: skip  (the line above makes its folder known)
 
@@ -30,7 +30,7 @@ def notebook(*cells):
         for n, (source, outputs) in enumerate(cells, 1)
     ]
     nb = new_notebook(cells=[new_markdown_cell("# Small"), *made])
-    nb.metadata[FINGERPRINT] = fingerprint(nb)
+    nb.metadata[RUN] = {"fingerprint": fingerprint(nb)}
     return nb
 
 
@@ -114,7 +114,7 @@ def test_an_output_that_changed_after_the_run_is_refused():
 
 def test_a_notebook_that_was_not_run_as_a_whole_is_refused():
     nb = notebook(*HONEST)
-    del nb.metadata[FINGERPRINT]
+    del nb.metadata[RUN]
     assert faults(nb) == ["it was not run as a whole"]
     nb.cells.insert(2, new_code_cell("x = 1"))
     nb.cells[-1].execution_count = 29
