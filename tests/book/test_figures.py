@@ -6,12 +6,14 @@ import io
 import matplotlib
 import numpy as np
 import pytest
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 
 from tests.book import ROOT, figures
 from tests.book.figures import png_difference, png_gist_difference
 
 BLUE, ORANGE, GREEN, PURPLE = "#1d5c96", "#c2571a", "#2b8a6a", "#7d4e9e"
+BLUES = LinearSegmentedColormap.from_list("weights", ["white", BLUE])
 X = np.linspace(0, 1, 11)
 
 
@@ -107,6 +109,13 @@ def test_a_figure_of_times_is_compared_in_size_and_colours():
     for change in ("a missing line", "another colour", "an empty axes"):
         assert "pixels had the colour #" in png_gist_difference(STORED, CHANGES[change])
         assert "pixels had the colour #" in png_gist_difference(CHANGES[change], STORED)
+
+
+def test_the_darkest_cell_of_a_heat_map_may_be_a_little_lighter_elsewhere():
+    cells = [np.full((5, 7), dark) for dark in (1.0, 0.95, 0.5)]
+    full, nearly, half = (drawing(lambda ax, x=x: ax.imshow(x, vmin=0, vmax=1, cmap=BLUES)) for x in cells)
+    assert png_gist_difference(full, nearly) == ""
+    assert png_gist_difference(full, half)
 
 
 def test_the_colours_are_those_of_the_book():
