@@ -44,8 +44,10 @@ def fingerprint(nb: NotebookNode) -> str:
 
 def faults(nb: NotebookNode) -> list[str]:
     """Say why a notebook must not be published as it stands; an empty list means that it may."""
-    cells = enumerate(code_cells(nb), 1)
-    found = [f"code cell {n} {said}" for n, cell in cells for said in cell_faults(n, cell)]
+    found, before = [], 0
+    for n, cell in enumerate(code_cells(nb), 1):
+        found += [f"code cell {n} {said}" for said in cell_faults(cell, before)]
+        before = cell.execution_count or before
     if not found and RUN not in nb.metadata:
         return ["it was not run as a whole"]
     if not found and nb.metadata[RUN]["fingerprint"] != fingerprint(nb):
@@ -53,11 +55,13 @@ def faults(nb: NotebookNode) -> list[str]:
     return found
 
 
-def cell_faults(n: int, cell: NotebookNode) -> list[str]:
-    """Say what is wrong with the n-th code cell: not run in its turn, stopped, or with other claims."""
+def cell_faults(cell: NotebookNode, before: int) -> list[str]:
+    """Say what is wrong with a code cell: not run right after number ``before``, stopped, or other claims."""
     begins, turn, found = cell.source.partition("\n")[0], cell.execution_count, []
-    if turn != n:
-        found = [f"was not run: {begins}" if turn is None else f"was run as number {turn}: {begins}"]
+    if turn is None:
+        found = [f"was not run: {begins}"]
+    elif turn != before + 1:
+        found = [f"was run as number {turn}, after number {before}: {begins}"]
     errors = [output for output in cell.outputs if output.output_type == "error"]
     stopped = [f"stopped: {error.ename}: {error.evalue}" for error in errors]
     return found + (stopped or claim_faults(cell))
