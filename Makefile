@@ -5,8 +5,11 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
+TWO_CORES := -n 2 --dist loadfile -q
+LIBRARY := tests --ignore tests/book --ignore tests/tools
+KERNEL_OR_BROWSER := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_site.py
 
-.PHONY: help book test lab notebooks conformance coverage lint bench clean
+.PHONY: help book test quick lab notebooks conformance coverage mutation lint bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -23,9 +26,14 @@ book: .venv/installed  ## build the book, strictly
 	@$(BIN)/jupyter-book build . -W -n --keep-going
 	@echo "The book: file://$(CURDIR)/_build/html/index.html"
 
-test: book  ## run every test: library, notebooks, pages in a browser
+# what takes seconds comes first; the floor for coverage stands in pyproject.toml, that for mutants in tests/mutation.py
+test: lint book  ## check everything: lint, book, library, notebooks, pages in a browser, coverage, a sample of mutants
 	@$(BIN)/python tools/find_chromium.py
-	@$(BIN)/python -m pytest -n 2 --dist loadfile -q
+	@$(BIN)/python -m pytest $(TWO_CORES) --cov --cov-report=
+	@$(BIN)/python -m tests.mutation --seconds 90
+
+quick: lint  ## check what needs no kernel and no browser: lint, library, form of the notebooks (under two minutes)
+	@$(BIN)/python -m pytest $(TWO_CORES) tests --ignore tests/tools $(addprefix --ignore ,$(wildcard $(KERNEL_OR_BROWSER)))
 
 lab: .venv/installed  ## open JupyterLab on the book
 	@$(BIN)/jupyter lab --notebook-dir book
@@ -36,9 +44,11 @@ notebooks: .venv/installed  ## run the notebooks again and store their outputs
 conformance: .venv/installed  ## run the outside suites and store the table of the library reference
 	@$(BIN)/python -m pytest tests/conformance -q --store-conformance
 
-coverage: .venv/installed  ## what the tests of the library leave out, by lines and branches
-	@$(BIN)/python -m coverage run -m pytest tests --ignore tests/book --ignore tests/tools -q -p no:cacheprovider
-	@$(BIN)/python -m coverage report
+coverage: .venv/installed  ## list the lines and branches that the tests of the library leave out
+	@$(BIN)/python -m pytest $(TWO_CORES) $(LIBRARY) --cov --cov-report=term-missing:skip-covered
+
+mutation: .venv/installed  ## break the core in every small way and list what no test notices (about an hour on two cores)
+	@$(BIN)/python -m tests.mutation
 
 lint: .venv/installed  ## check and format-check code and notebooks
 	@$(BIN)/ruff check .
@@ -48,4 +58,4 @@ bench: .venv/installed  ## measure speed and memory against PyTorch
 	@$(BIN)/python -m benchmarks
 
 clean:  ## remove what was built and installed
-	rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis .coverage *.egg-info

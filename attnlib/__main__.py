@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 def doctor() -> None:
     """Print versions, the device and whether widgets will work."""
     import attnlib
-    from attnlib.learn.record import home
+    from attnlib.learn.record import RecordError, home
 
     def have(name: str) -> str:
         try:
@@ -32,7 +32,11 @@ def doctor() -> None:
     print(f"widgets      {fix if missing else 'will work'}")
     no_figures = have("matplotlib") == "not installed"
     print(f"figures      {'no: pip install matplotlib' if no_figures else 'will work'}")
-    print(f"progress in  {home()}")
+    try:
+        folder = str(home())
+    except RecordError as error:
+        folder = f"no folder: {error}"
+    print(f"progress in  {folder}")
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -21,7 +23,7 @@ def require_tensor(name: str, x: object) -> None:
 
 def require_whole(name: str, n: object, least: int) -> None:
     """Raise unless ``n`` is a whole number of at least ``least``."""
-    if isinstance(n, bool) or not isinstance(n, int):
+    if isinstance(n, bool) or not isinstance(n, (int, torch.SymInt)):  # an exported length is a symbol
         raise TypeError(f"{name} must be an int, got {type(n).__name__} ({n!r})")
     if n < least:
         raise ValueError(f"{name} must be at least {least}, got {n}")
@@ -81,6 +83,14 @@ def scores_shape(q: Tensor, k: Tensor) -> tuple[int, ...]:
     return (*lead, q.shape[-2], k.shape[-2])
 
 
+def check_numbers(scale: float | None, softcap: float | None = None) -> None:
+    """Raise unless the scale is finite and the softcap finite and above zero."""
+    if scale is not None and not math.isfinite(scale):
+        raise ValueError(f"scale must be a finite number, got {scale}")
+    if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
+        raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
+
+
 def check_values(q: Tensor, k: Tensor, v: Tensor) -> None:
     """Check values against queries and keys that already passed `scores_shape`."""
     require_same_kind(q=q, v=v)
@@ -100,13 +110,17 @@ def check_values(q: Tensor, k: Tensor, v: Tensor) -> None:
         ) from None
 
 
+def broadcasts(sizes: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Tell whether a shape broadcasts to ``target`` without enlarging it."""
+    try:
+        return torch.broadcast_shapes(sizes, target) == torch.Size(target)
+    except RuntimeError:
+        return False
+
+
 def check_fits(name: str, x: Tensor, target: tuple[int, ...]) -> None:
     """Raise unless ``x`` broadcasts to ``target``, the shape of the scores, without enlarging it."""
-    try:
-        fits = torch.broadcast_shapes(x.shape, target) == torch.Size(target)
-    except RuntimeError:
-        fits = False
-    if not fits:
+    if not broadcasts(x.shape, target):
         raise ValueError(f"{name} must broadcast to the scores' shape (..., T, S) = {target}, got {shape(x)}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import torch.nn.functional as F
@@ -61,14 +62,18 @@ class TransformerBlock(nn.Module):
         *,
         mask: Tensor | None = None,
         causal: bool = False,
+        bias: Tensor | None = None,
+        rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
         cache: KVCache | None = None,
     ) -> Tensor:
         """Run the block.
 
         Args:
             x: ``(B, T, C)``.
-            mask: As in `MultiHeadAttention.forward`.
+            mask: As in `MultiHeadAttention.forward`, like ``bias`` and ``rotary``.
             causal: Also apply the causal mask.
+            bias: Numbers added to the scores: `alibi_bias`, say.
+            rotary: What turns queries and keys by their positions: `attnlib.rotary`, say.
             cache: Keys and values of the positions before ``x``; those of ``x`` are added to it.
 
         Returns:
@@ -78,7 +83,10 @@ class TransformerBlock(nn.Module):
             TypeError: If a dtype is wrong.
             ValueError: If a shape is wrong, or the cache is full.
         """
-        x = x + self.drop(self.attention(self.attention_norm(x), mask=mask, causal=causal, cache=cache))
+        found = self.attention(
+            self.attention_norm(x), mask=mask, causal=causal, bias=bias, rotary=rotary, cache=cache
+        )  # (B, T, C)
+        x = x + self.drop(found)
         hidden = self.drop(self.activation(self.up_proj(self.network_norm(x))))  # (B, T, hidden)
         return x + self.drop(self.down_proj(hidden))
 
@@ -105,7 +113,7 @@ class TransformerBlock(nn.Module):
             attention.embed_dim,
             attention.num_heads,
             hidden_dim=layer.linear1.out_features,
-            activation=layer.activation,
+            activation=copy.deepcopy(layer.activation),  # one that learns is not shared
             dropout=layer.dropout.p,
             bias=layer.linear1.bias is not None,
         )

@@ -14,7 +14,7 @@ class KVCache:
     No gradient flows through what was kept: a cache is for generating, not for training.
 
     Args:
-        batch_size: Sequences B.
+        batch_size: Sequences B; none are fine, too.
         num_kv_heads: Key and value heads Hkv.
         max_length: How many positions there is room for.
         head_dim: Width D of a head.
@@ -23,7 +23,7 @@ class KVCache:
 
     Raises:
         TypeError: If a size is not an int.
-        ValueError: If a size is below 1.
+        ValueError: If a size is too small.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class KVCache:
             "head_dim": head_dim,
         }
         for name, size in sizes.items():
-            require_whole(name, size, 1)
+            require_whole(name, size, 0 if name == "batch_size" else 1)
         self._k = torch.zeros(*sizes.values(), dtype=dtype, device=device)  # (B, Hkv, max_length, D)
         self._v = torch.zeros_like(self._k)
         self._length = 0
@@ -57,6 +57,21 @@ class KVCache:
     def max_length(self) -> int:
         """How many positions there is room for."""
         return self._k.shape[2]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the room for keys, which is that for values: ``(B, Hkv, max_length, D)``."""
+        return shape(self._k)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the keys and values."""
+        return self._k.dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where they are kept."""
+        return self._k.device
 
     @property
     def nbytes(self) -> int:
@@ -75,15 +90,23 @@ class KVCache:
 
         Raises:
             TypeError: If the dtype is not the cache's.
-            ValueError: If the shape does not fit, or there is no room for T more.
+            ValueError: If the shape does not fit, the device is another, or there is no room for T more.
         """
         B, Hkv, room, D = self._k.shape
         for name, x in (("k", k), ("v", v)):
             require_tensor(name, x)
             if x.ndim != 4 or (x.shape[0], x.shape[1], x.shape[3]) != (B, Hkv, D):
                 raise ValueError(f"{name} must be (B, Hkv, T, D) = ({B}, {Hkv}, T, {D}), got {shape(x)}")
-            if x.dtype != self._k.dtype:
-                raise TypeError(f"{name} must have the cache's dtype {self._k.dtype}, got {x.dtype}")
+            if x.dtype != self.dtype:
+                raise TypeError(
+                    f"{name} must have the cache's dtype {self.dtype}, got {x.dtype}; "
+                    f"make the cache where it is used, with the same dtype and the same autocast"
+                )
+            if x.device != self.device:
+                raise ValueError(
+                    f"{name} must be on the cache's device {self.device}, got {x.device}; "
+                    f"make the cache after the layer was moved"
+                )
         if shape(k) != shape(v):
             raise ValueError(f"k and v must have the same shape, got k {shape(k)} and v {shape(v)}")
         end = self._length + k.shape[2]

@@ -10,7 +10,7 @@ import torch
 def pick_device() -> torch.device:
     """Choose the device: ``ATTNLIB_DEVICE`` if set, else CUDA, else Apple's MPS, else the CPU.
 
-    Also turns TF32 off, so that a GPU prints the digits a CPU prints.
+    It chooses and changes nothing: how a GPU rounds (TF32) is set by whoever compares digits.
 
     Returns:
         The device.
@@ -19,8 +19,6 @@ def pick_device() -> torch.device:
         ValueError: If ``ATTNLIB_DEVICE`` names no device.
         RuntimeError: If it names one that is not there.
     """
-    torch.backends.cuda.matmul.allow_tf32 = False
-    torch.backends.cudnn.allow_tf32 = False
     wanted = os.environ.get("ATTNLIB_DEVICE", "").strip()
     if not wanted:
         if torch.cuda.is_available():

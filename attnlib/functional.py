@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import math
 
-import torch
 from torch import Tensor
 
-from attnlib._heads import fits_kernel, head_groups, repeat_heads, widen
-from attnlib._validate import check_bias, check_mask, check_values, require_tensor, scores_shape
+from attnlib._heads import fits_kernel
+from attnlib._validate import (
+    check_bias,
+    check_mask,
+    check_numbers,
+    check_values,
+    require_same_kind,
+    scores_shape,
+    shape,
+)
+from attnlib.dense import dense_attention, dense_scores, dense_weights, softmax_or_zero
 from attnlib.fused import fused_attention
-from attnlib.masks import both, causal_mask
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -27,19 +34,16 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         Weights ``(..., T, S)``. A row with nothing to attend to is zero, and its gradient too.
 
     Raises:
-        TypeError: If the mask is not boolean.
+        TypeError: If the scores are not floating, or the mask is not boolean.
         ValueError: If the mask does not fit the scores.
 
     Chapter 3 builds it, chapter 6 explains the empty rows.
     """
-    require_tensor("scores", scores)
+    require_same_kind(scores=scores)
     if mask is not None:
-        check_mask(mask, tuple(scores.shape), scores.device)
+        check_mask(mask, shape(scores), scores.device)
         scores = scores.masked_fill(~mask, -math.inf)
-    # softmax of a row of -inf is NaN, forward and backward: give such a row any finite scores,
-    # and take its weights away again
-    blind = (scores == -math.inf).all(-1, keepdim=True)  # (..., T, 1)
-    return scores.masked_fill(blind, 0.0).softmax(-1).masked_fill(blind, 0.0)
+    return softmax_or_zero(scores)
 
 
 def attention_scores(
@@ -73,7 +77,8 @@ def attention_scores(
     Chapter 4 watches them.
     """
     _check(q, k, mask, bias, scale, softcap)
-    return _scores(q, k, mask, causal, bias, scale, softcap).to(q.dtype)
+    options = {"causal": causal, "bias": bias, "scale": scale, "softcap": softcap}
+    return dense_scores(q, k, mask, **options).to(q.dtype)
 
 
 def attention_weights(
@@ -110,7 +115,8 @@ def attention_weights(
     Chapter 3 builds it, chapter 4 explains the scale, chapter 6 the mask.
     """
     _check(q, k, mask, bias, scale, softcap)
-    return _weights(q, k, mask, causal, bias, scale, softcap).to(q.dtype)
+    options = {"causal": causal, "bias": bias, "scale": scale, "softcap": softcap}
+    return dense_weights(q, k, mask, **options).to(q.dtype)
 
 
 def attention(
@@ -126,7 +132,13 @@ def attention(
 ) -> Tensor:
     """Mix the values, each query with its own weights: ``attention_weights(...) @ v``.
 
-    Runs PyTorch's fused kernel, which holds no ``(T, S)`` matrix, unless there is a softcap.
+    Runs PyTorch's fused kernel, which holds no ``(T, S)`` matrix, unless there is a softcap. A bias that is
+    wider than ``q`` is not rounded: all is computed in its dtype, which takes a GPU longer.
+
+    What a mask hides cannot be felt, not even a NaN or an infinity: on the CPU such keys and values are
+    found before the kernel runs. Two roads do not look, since that would take too long: a mask on a GPU, and
+    ``causal=True`` alone, for which PyTorch's kernel may multiply a hidden NaN by zero. There put zeros
+    first, ``k.masked_fill(hidden, 0)`` and the same for ``v``, or on the CPU give ``mask=causal_mask(T, S)``.
 
     Args:
         q: Queries ``(..., H, T, D)``.
@@ -153,8 +165,7 @@ def attention(
     check_values(q, k, v)
     if softcap is None:
         return fused_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale)
-    weights = _weights(q, k, mask, causal, bias, scale, softcap)
-    return (weights @ widen(repeat_heads(v, head_groups(q, v)))).to(q.dtype)
+    return dense_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)[0]
 
 
 def _check(
@@ -170,34 +181,4 @@ def _check(
         check_mask(mask, target, q.device)
     if bias is not None:
         check_bias(bias, target, q.device)
-    if scale is not None and not math.isfinite(scale):
-        raise ValueError(f"scale must be a finite number, got {scale}")
-    if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
-        raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
-
-
-def _scores(
-    q: Tensor,
-    k: Tensor,
-    mask: Tensor | None,
-    causal: bool,
-    bias: Tensor | None,
-    scale: float | None,
-    softcap: float | None,
-) -> Tensor:
-    T, S, D = q.shape[-2], k.shape[-2], q.shape[-1]
-    q, k = widen(q), widen(repeat_heads(k, head_groups(q, k)))
-    q = q * (D**-0.5 if scale is None else scale)  # D numbers a query, where the scores are S
-    scores = q @ k.transpose(-2, -1)  # (..., T, S)
-    if softcap is not None:
-        scores = softcap * torch.tanh(scores / softcap)
-    if bias is not None:
-        scores = scores + bias.to(scores.dtype)
-    mask = both(mask, causal_mask(T, S, device=q.device)) if causal else mask
-    return scores if mask is None else scores.masked_fill_(~mask, -math.inf)
-
-
-def _weights(q: Tensor, k: Tensor, mask: Tensor | None, causal: bool, bias: Tensor | None, *rest) -> Tensor:
-    scores = _scores(q, k, mask, causal, bias, *rest)
-    can_be_blind = mask is not None or bias is not None or (causal and q.shape[-2] > k.shape[-2])
-    return masked_softmax(scores) if can_be_blind else scores.softmax(-1)
+    check_numbers(scale, softcap)

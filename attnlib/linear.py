@@ -9,18 +9,18 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._heads import full_heads
-from attnlib._validate import check_values, require_whole, scores_shape, shape
+from attnlib._heads import full_heads, widen
+from attnlib._modes import without_autocast
+from attnlib._validate import check_values, require_same_kind, require_whole, scores_shape, shape
 
 FeatureMap = Callable[[Tensor], Tensor]
 
 
 def elu_plus_one(x: Tensor) -> Tensor:
     """Map to positive features: ``elu(x) + 1``, which is ``exp(x)`` below zero and ``x + 1`` above."""
-    return F.elu(x) + 1
+    return torch.where(x > 0, x + 1, x.clamp_max(0).exp())  # elu(x) + 1 would round small features to zero
 
 
 def linear_attention(
@@ -54,18 +54,29 @@ def linear_attention(
     T, S = scores_shape(q, k)[-2:]
     check_values(q, k, v)
     require_whole("block_size", block_size, 1)
-    q, k, v = full_heads(q, k, v)
-    q, k = feature_map(q), feature_map(k)
-    if not causal:
-        mixed = q @ (k.transpose(-2, -1) @ v)  # (..., T, Dv)
-        return _divide(mixed, q @ k.sum(-2, keepdim=True).transpose(-2, -1)) if normalize else mixed
-    if T != S:
+    if causal and T != S:
         raise ValueError(f"causal linear attention needs T = S, got T = {T} and S = {S}")
-    state, out = None, []
+    dtype, (q, k, v) = q.dtype, full_heads(q, k, v)
+    # sums over many keys overflow in float16 and stall in bfloat16, so they are kept in float32
+    q, k, v = widen(feature_map(q)), widen(feature_map(k)), widen(v)
+    with without_autocast(q.device):
+        out = _causal(q, k, v, normalize, block_size) if causal else _everywhere(q, k, v, normalize)
+    return out.to(dtype)
+
+
+def _everywhere(q: Tensor, k: Tensor, v: Tensor, normalize: bool) -> Tensor:
+    """Mix with all keys at once: two sums, whatever the length."""
+    mixed = q @ (k.transpose(-2, -1) @ v)  # (..., T, Dv)
+    return _divide(mixed, q @ k.sum(-2, keepdim=True).transpose(-2, -1)) if normalize else mixed
+
+
+def _causal(q: Tensor, k: Tensor, v: Tensor, normalize: bool, block_size: int) -> Tensor:
+    """Go through blocks of positions: the past as a state, the present as a small matrix."""
+    T, state, out = q.shape[-2], None, []
     for i in range(0, T, block_size):
         query, key, value = (x[..., i : i + block_size, :] for x in (q, k, v))
         inside = (query @ key.transpose(-2, -1)).tril()  # (..., n, n), within the block
-        mixed, total = inside @ value, inside.sum(-1, keepdim=True)
+        mixed, total = inside @ value, inside.sum(-1, keepdim=True)  # (..., n, Dv), (..., n, 1)
         if state is not None:
             mixed, total = mixed + query @ state.kv, total + query @ state.k[..., None]
         out.append(_divide(mixed, total) if normalize else mixed)
@@ -74,7 +85,7 @@ def linear_attention(
 
 
 class LinearState(NamedTuple):
-    """All that linear attention remembers of the past: two sums, of fixed size.
+    """All that linear attention remembers of the past: two sums of fixed size, in float32 or better.
 
     Attributes:
         kv: Sum of ``f(k) v`` over the positions so far, ``(..., F, Dv)``.
@@ -108,14 +119,19 @@ def linear_attention_step(
         The output ``(..., Dv)``, equal to that row of `linear_attention`, and the new state.
 
     Raises:
+        TypeError: If a dtype is wrong.
         ValueError: If the widths of q and k differ.
     """
-    if q.shape[-1] != k.shape[-1]:
+    require_same_kind(q=q, k=k, v=v)
+    if q.shape[-1:] != k.shape[-1:]:
         raise ValueError(f"q and k must have the same width D, got q {shape(q)} and k {shape(k)}")
-    q, k = feature_map(q), feature_map(k)
-    state = _update(state, k[..., None, :], v[..., None, :])
-    mixed = (q[..., None, :] @ state.kv)[..., 0, :]  # (..., Dv)
-    return (_divide(mixed, (q * state.k).sum(-1, keepdim=True)) if normalize else mixed), state
+    dtype = q.dtype
+    q, k, v = widen(feature_map(q)), widen(feature_map(k)), widen(v)
+    with without_autocast(q.device):
+        state = _update(state, k[..., None, :], v[..., None, :])
+        mixed = (q[..., None, :] @ state.kv)[..., 0, :]  # (..., Dv)
+        out = _divide(mixed, (q * state.k).sum(-1, keepdim=True)) if normalize else mixed
+    return out.to(dtype), state
 
 
 def _update(state: LinearState | None, k: Tensor, v: Tensor) -> LinearState:

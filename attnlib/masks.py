@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from attnlib._modes import truth
 from attnlib._validate import require_tensor, require_whole, shape
 
 
@@ -22,7 +23,7 @@ def _lag(T: int, S: int | None, offset: int | None, device: torch.device | str |
     S = T if S is None else S
     require_whole("S", S, 0)
     offset = S - T if offset is None else offset
-    if isinstance(offset, bool) or not isinstance(offset, int):
+    if isinstance(offset, bool) or not isinstance(offset, (int, torch.SymInt)):
         raise TypeError(f"offset must be an int, got {type(offset).__name__} ({offset!r})")
     i = torch.arange(T, device=device)[:, None] + offset  # (T, 1)
     j = torch.arange(S, device=device)  # (S,)
@@ -163,11 +164,12 @@ def padding_mask(lengths: Tensor | Sequence[int], S: int) -> Tensor:
     """
     require_whole("S", S, 0)
     lengths = torch.as_tensor(lengths)
+    lengths = lengths.long() if lengths.shape == (0,) else lengths  # an empty list has no dtype of its own
     if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
         raise TypeError(f"lengths must be whole numbers, got {lengths.dtype}")
     if lengths.ndim != 1:
         raise ValueError(f"lengths must have one axis (B,), got shape {shape(lengths)}")
-    if lengths.numel() and (lengths.min() < 0 or lengths.max() > S):
+    if lengths.numel() and truth((lengths < 0).any() | (lengths > S).any()):
         raise ValueError(f"lengths must lie between 0 and S = {S}, got {lengths.tolist()}")
     mask = torch.arange(S, device=lengths.device) < lengths[:, None]  # (B, S)
     return mask[:, None, None, :]  # (B, 1, 1, S)
@@ -205,19 +207,20 @@ def document_mask(documents: Tensor) -> Tensor:
     return mask if documents.ndim == 1 else mask[:, None]  # (B, 1, T, T)
 
 
-def to_torch_mha(mask: Tensor) -> Tensor:
+def to_torch_mha(mask: Tensor, num_heads: int | None = None) -> Tensor:
     """Convert a mask to what `torch.nn.MultiheadAttention` expects, where True means *ignore*.
 
     Args:
-        mask: Boolean, True = may attend: ``(T, S)``, ``(B, 1, 1, S)`` or ``(B, H, T, S)``.
+        mask: Boolean, True = may attend: ``(T, S)``, ``(B, 1, 1, S)``, ``(B, 1, T, S)`` or ``(B, H, T, S)``.
+        num_heads: Heads H of that module, needed for ``(B, 1, T, S)``: it takes a copy for each head.
 
     Returns:
         The opposite mask in the shape that module takes: ``(T, S)`` or ``(B * H, T, S)`` for its
         ``attn_mask``, and ``(B, S)`` for its ``key_padding_mask`` when the mask is ``(B, 1, 1, S)``.
 
     Raises:
-        TypeError: If the mask is not boolean.
-        ValueError: If the mask has neither two nor four axes.
+        TypeError: If the mask is not boolean, or the number of heads not an int.
+        ValueError: If the mask has neither two nor four axes, or the number of heads is missing or another.
     """
     require_tensor("mask", mask)
     if mask.dtype != torch.bool:
@@ -225,7 +228,13 @@ def to_torch_mha(mask: Tensor) -> Tensor:
     if mask.ndim == 2:
         return ~mask
     if mask.ndim != 4:
-        raise ValueError(f"mask must be (T, S), (B, 1, 1, S) or (B, H, T, S), got {shape(mask)}")
+        raise ValueError(f"mask must have two axes (T, S) or four (B, H, T, S), got {shape(mask)}")
     if mask.shape[1:3] == (1, 1):
         return ~mask[:, 0, 0]  # (B, S)
-    return ~mask.flatten(0, 1)  # (B * H, T, S)
+    H = mask.shape[1] if num_heads is None and mask.shape[1] > 1 else num_heads
+    if H is None:
+        raise ValueError(f"a mask for every head, got {shape(mask)}, must be told num_heads, got None")
+    require_whole("num_heads", H, 1)
+    if mask.shape[1] not in (1, H):
+        raise ValueError(f"mask must have 1 or num_heads = {H} heads, got {shape(mask)}")
+    return ~mask.expand(-1, H, -1, -1).flatten(0, 1)  # (B * H, T, S)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
 
@@ -62,8 +65,11 @@ class Decoder(nn.Module):
     def forward(self, tokens: Tensor, *, caches: list[KVCache] | None = None) -> Tensor:
         """Score every token as the next one, at every position at once.
 
+        Nothing is read back from the device: the model can be compiled and exported whole, and a GPU does
+        not wait. What is out of the vocabulary is therefore named on a CPU only; a GPU stops by itself.
+
         Args:
-            tokens: ``(B, T)``.
+            tokens: ``(B, T)``, whole numbers of any integer dtype.
             caches: One for each block, from `make_caches`, holding the positions before ``tokens``; those of
                 ``tokens`` are added.
 
@@ -72,17 +78,15 @@ class Decoder(nn.Module):
 
         Raises:
             TypeError: If the tokens are not whole numbers.
-            ValueError: If they are not ``(B, T)``, not in the vocabulary, or too long with what is cached.
+            ValueError: If they are not ``(B, T)``, not in the vocabulary, or too long with what is cached,
+                or if the caches are not those of this model.
         """
-        self._check(tokens, caches[0].length if caches else 0)
-        return self._logits(tokens, caches)
-
-    def _logits(self, tokens: Tensor, caches: list[KVCache] | None) -> Tensor:
-        start = caches[0].length if caches else 0
+        start = self._check_caches(caches)
+        self._check(tokens, start)
         positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
-        x = self.drop(self.token_embedding(tokens) + self.position_embedding(positions))  # (B, T, C)
+        x = self.drop(self._embed(tokens) + self.position_embedding(positions))  # (B, T, C)
         for i, block in enumerate(self.blocks):
-            x = block(x, causal=True, cache=caches[i] if caches else None)
+            x = block(x, causal=True, cache=None if caches is None else caches[i])
         return self.head(self.norm(x))  # (B, T, V)
 
     @torch.no_grad()
@@ -99,7 +103,7 @@ class Decoder(nn.Module):
         """Continue sequences token by token, as in evaluation, whatever the mode of the model.
 
         Args:
-            tokens: The beginning, ``(B, T)``, at least one token long.
+            tokens: The beginning, ``(B, T)``, at least one token long, of any integer dtype.
             steps: How many tokens to add.
             temperature: 0 takes the most likely token (greedy); above it, tokens are drawn with their
                 probabilities, which a higher temperature evens out.
@@ -108,7 +112,7 @@ class Decoder(nn.Module):
             generator: Of the random numbers, on the CPU, so that one seed draws the same on every device.
 
         Returns:
-            Tokens ``(B, T + steps)``.
+            Tokens ``(B, T + steps)`` in int64.
 
         Raises:
             TypeError: If tokens or numbers are not whole.
@@ -117,17 +121,14 @@ class Decoder(nn.Module):
         self._check(tokens, 0)
         require_whole("steps", steps, 0)
         self._check_sampling(tokens, steps, temperature, top_k)
-        was_training = self.training
-        self.eval()
-        try:
+        tokens = new = tokens.long()
+        self._check_vocabulary(tokens)
+        with in_mode(self, training=False):
             caches = self.make_caches(tokens.shape[0], tokens.shape[1] + steps) if use_cache else None
-            new = tokens
             for _ in range(steps):
-                logits = self._logits(new if use_cache else tokens, caches)[:, -1]  # (B, V)
+                logits = self(new if use_cache else tokens, caches=caches)[:, -1]  # (B, V)
                 new = choose(logits, temperature, top_k, generator)[:, None]  # (B, 1)
                 tokens = torch.cat([tokens, new], 1)
-        finally:
-            self.train(was_training)
         return tokens
 
     def make_caches(self, batch_size: int, max_length: int | None = None) -> list[KVCache]:
@@ -145,7 +146,7 @@ class Decoder(nn.Module):
 
     def _check(self, tokens: Tensor, start: int) -> None:
         require_tensor("tokens", tokens)
-        if tokens.is_floating_point() or tokens.dtype == torch.bool:
+        if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
             raise TypeError(f"tokens must be whole numbers, got {tokens.dtype}")
         if tokens.ndim != 2:
             raise ValueError(f"tokens must be (B, T), got {shape(tokens)}; a single sequence is tokens[None]")
@@ -154,9 +155,37 @@ class Decoder(nn.Module):
                 f"there are positions for max_length = {self.max_length} tokens, "
                 f"got {tokens.shape[1]} after {start}; cut the tokens, or make a longer model"
             )
-        if tokens.numel() and not 0 <= int(tokens.min()) <= int(tokens.max()) < self.vocab_size:
-            low, high = int(tokens.min()), int(tokens.max())
+
+    def _check_vocabulary(self, tokens: Tensor) -> None:
+        low, high = (int(token) for token in tokens.aminmax()) if tokens.numel() else (0, 0)
+        if low < 0 or high >= self.vocab_size:
             raise ValueError(f"tokens must lie between 0 and {self.vocab_size - 1}, got {low} to {high}")
+
+    def _check_caches(self, caches: list[KVCache] | None) -> int:
+        """Return how many positions the caches hold."""
+        if caches is None:
+            return 0
+        if not isinstance(caches, list | tuple) or len(caches) != len(self.blocks):
+            got = f"{len(caches)}" if isinstance(caches, list | tuple) else f"a {type(caches).__name__}"
+            raise ValueError(
+                f"caches must be a list of {len(self.blocks)}, one for each block, got {got}; "
+                f"make_caches makes them"
+            )
+        lengths = [cache.length for cache in caches]
+        if len(set(lengths)) > 1:
+            raise ValueError(
+                f"caches must hold equally many positions, got {lengths}; after an error, reset them all"
+            )
+        return lengths[0]
+
+    def _embed(self, tokens: Tensor) -> Tensor:
+        tokens = tokens.long()
+        # the kernel for CPUs looks at every token anyway: only when it complains is there something to say
+        try:
+            return self.token_embedding(tokens)  # (B, T, C)
+        except IndexError:
+            self._check_vocabulary(tokens)
+            raise
 
     def _check_sampling(self, tokens: Tensor, steps: int, temperature: float, top_k: int | None) -> None:
         if tokens.shape[1] == 0:
@@ -170,6 +199,23 @@ class Decoder(nn.Module):
             raise ValueError(f"temperature must be a finite number of at least 0, got {temperature}")
         if top_k is not None:
             require_whole("top_k", top_k, 1)
+
+
+@contextmanager
+def in_mode(model: nn.Module, *, training: bool) -> Iterator[None]:
+    """Put a model and all its parts into one mode, and give each part its own back at the end.
+
+    Args:
+        model: Any module; a part of it may be in another mode than the rest, as frozen parts are.
+        training: The mode.
+    """
+    modes = [(part, part.training) for part in model.modules()]
+    try:
+        model.train(training)
+        yield
+    finally:
+        for part, was_training in modes:
+            part.training = was_training
 
 
 def choose(
@@ -191,8 +237,10 @@ def choose(
     """
     if temperature == 0.0:
         return logits.argmax(-1)
-    device, logits = logits.device, logits.float().cpu() / temperature
+    device, logits = logits.device, logits.float().cpu()
+    # relative to the largest, and in float64, no temperature is too low to divide by
+    logits = ((logits - logits.amax(-1, keepdim=True)).double() / temperature).float()
     if top_k is not None and top_k < logits.shape[-1]:
-        smallest = logits.topk(top_k, -1).values[:, -1:]  # (B, 1)
-        logits = logits.masked_fill(logits < smallest, float("-inf"))
+        top = logits.topk(top_k, -1)  # among equal logits it decides which ones belong
+        logits = torch.full_like(logits, -torch.inf).scatter(-1, top.indices, top.values)
     return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0].to(device)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._heads import repeat_heads
-from attnlib._validate import check_mask, require_same_kind, require_tensor, require_whole, shape
+from attnlib._modes import autocast_is_on, product_dtype
+from attnlib._validate import check_bias, check_mask, require_same_kind, require_tensor, require_whole, shape
 from attnlib.cache import KVCache
-from attnlib.functional import attention_weights
+from attnlib.dense import dense_attention
 from attnlib.fused import fused_attention
 
 
@@ -72,6 +72,7 @@ class MultiHeadAttention(nn.Module):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
                 nn.init.zeros_(projection.bias)
+        self.attend = Attend()
 
     def forward(
         self,
@@ -80,10 +81,18 @@ class MultiHeadAttention(nn.Module):
         *,
         mask: Tensor | None = None,
         causal: bool = False,
+        bias: Tensor | None = None,
+        rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
         need_weights: bool = False,
         cache: KVCache | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
         """Attend from ``x`` to ``context``, or to ``x`` itself if there is no context.
+
+        Positions come in by ``bias`` or by ``rotary``, here for a decoder of each kind::
+
+            layer(x, causal=True, bias=alibi_bias(H, T))  # with a cache: alibi_bias(H, T, S)
+            layer(x, causal=True, rotary=rotary)
+            layer(x, causal=True, rotary=functools.partial(rotary, base=500_000.0))
 
         Args:
             x: Where the queries come from, ``(B, T, C)``.
@@ -91,6 +100,12 @@ class MultiHeadAttention(nn.Module):
             mask: Boolean, True = may attend: ``(T, S)``, or four axes that broadcast to
                 ``(B, H, T, S)``.
             causal: Also apply the causal mask.
+            bias: Numbers added to the scores, broadcast to ``(B, H, T, S)``. Three axes are
+                ``(H, T, S)``, as `alibi_bias` returns them; one bias a sequence is ``(B, 1, T, S)``.
+            rotary: What turns queries and keys by their positions: `attnlib.rotary`, or any function of
+                heads and their positions ``(T,)`` that returns the heads turned. It is called once, with
+                all of them, ``(B, H + Hkv, T, D)``. Positions go on where a cache ends, and the cache
+                keeps its keys turned.
             need_weights: Whether to return the weights too; they are those before dropout, so
                 that their rows sum to one.
             cache: Keys and values of the positions before ``x``. Those of ``x`` are added to it, and
@@ -100,29 +115,33 @@ class MultiHeadAttention(nn.Module):
             Output ``(B, T, C)``, or a pair of it and the weights ``(B, H, T, S)``.
 
         Raises:
-            TypeError: If a dtype is wrong.
-            ValueError: If a shape is wrong, the cache is full, or there is both a context and a cache.
+            TypeError: If a dtype is wrong. ``x`` has the layer's, except under autocast.
+            ValueError: If a shape is wrong, the cache is full, or a context comes with a cache or with
+                ``rotary``: between two sequences there is no distance to turn by.
         """
-        if cache is not None and context is not None:
-            raise ValueError("a cache is for self-attention: give either context or cache, got both")
+        self._check(x, context, cache, rotary)
         context = x if context is None else context
-        self._check(x, context, mask, 0 if cache is None else cache.length)
+        kept = 0 if cache is None else cache.length
+        self._check_scores(mask, bias, (x.shape[0], self.num_heads, x.shape[1], kept + context.shape[1]), x)
         q = self._split(self.q_proj(x))  # (B, H, T, D)
         k = self._split(self.k_proj(context))  # (B, Hkv, S, D)
         v = self._split(self.v_proj(context))  # (B, Hkv, S, D)
+        if rotary is not None:
+            q, k = _turn(rotary, q, k, kept)
         if cache is not None:
-            k, v = cache.append(k, v)  # (B, Hkv, S, D), S now with what came before
+            k, v = _keep(cache, k, v)  # (B, Hkv, S, D), S now with what came before
         dropout = self.dropout if self.training else 0.0
-        if need_weights:
-            weights = attention_weights(q, k, mask, causal=causal, scale=self.scale)  # (B, H, T, S)
-            heads = F.dropout(weights, dropout) @ repeat_heads(v, self.num_heads // self.num_kv_heads)
-        else:
-            heads = fused_attention(q, k, v, mask, causal=causal, scale=self.scale, dropout=dropout)
+        heads, weights = self.attend(
+            q, k, v, dropout, need_weights, mask=mask, causal=causal, bias=bias, scale=self.scale
+        )  # (B, H, T, D) and (B, H, T, S)
         out = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, T, C)
         return (out, weights) if need_weights else out
 
     def make_cache(self, batch_size: int, max_length: int) -> KVCache:
-        """Make an empty cache that fits this module, on its device and in its dtype.
+        """Make an empty cache that fits this module, on its device and in the dtype of its keys.
+
+        Under autocast that is autocast's. A cache that was made outside is used inside without loss; one that
+        was made inside is too narrow for what comes outside, and says so.
 
         Args:
             batch_size: Sequences B.
@@ -137,7 +156,7 @@ class MultiHeadAttention(nn.Module):
             self.num_kv_heads,
             max_length,
             self.head_dim,
-            dtype=weight.dtype,
+            dtype=product_dtype(weight),
             device=weight.device,
         )
 
@@ -180,27 +199,120 @@ class MultiHeadAttention(nn.Module):
         return new
 
     def extra_repr(self) -> str:
-        """Return the sizes, for printing."""
-        return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, num_kv_heads={self.num_kv_heads}"
+        """Return the sizes, and what is not as usual, for printing."""
+        text = f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, num_kv_heads={self.num_kv_heads}"
+        text += f", dropout={self.dropout}" if self.dropout else ""
+        return text if self.scale is None else f"{text}, scale={self.scale}"
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)  # (B, H, T, D)
 
-    def _check(self, x: Tensor, context: Tensor, mask: Tensor | None, kept: int) -> None:
+    def _check(self, x: Tensor, context: Tensor | None, cache: KVCache | None, rotary: object) -> None:
         for name, t in (("x", x), ("context", context)):
-            require_tensor(name, t)
-            if t.ndim != 3 or t.shape[-1] != self.embed_dim:
-                raise ValueError(f"{name} must be (B, T, C) with C = {self.embed_dim}, got {shape(t)}")
-        require_same_kind(x=x, context=context)
-        if x.shape[0] != context.shape[0]:
-            raise ValueError(
-                f"x and context must have the same batch B, got x {shape(x)} and context {shape(context)}"
+            if t is not None:
+                self._check_input(name, t)
+        if context is not None:
+            if x.device != context.device:
+                raise ValueError(
+                    f"x and context must be on the same device, got {x.device} and {context.device}; "
+                    f"move one with .to(device)"
+                )
+            if x.shape[0] != context.shape[0]:
+                raise ValueError(
+                    f"x and context must have the same batch B, got x {shape(x)} and context {shape(context)}"
+                )
+            if cache is not None:
+                raise ValueError("a cache is for self-attention: give either context or cache, got both")
+            if rotary is not None:
+                raise ValueError("rotary is for self-attention: give either context or rotary, got both")
+        if rotary is not None and not callable(rotary):
+            raise TypeError(
+                f"rotary must be a function of heads and positions, got {type(rotary).__name__}; "
+                f"use attnlib.rotary, or functools.partial(attnlib.rotary, base=...)"
             )
+        if cache is not None:
+            self._check_cache(x, cache)
+
+    def _check_input(self, name: str, x: Tensor) -> None:
+        require_same_kind(**{name: x})
+        if x.ndim != 3 or x.shape[-1] != self.embed_dim:
+            raise ValueError(f"{name} must be (B, T, C) with C = {self.embed_dim}, got {shape(x)}")
+        # a projection that was put in place of ours, for quantised weights say, knows itself what it takes
+        weight = self.q_proj.weight if type(self.q_proj) is nn.Linear else x
+        if product_dtype(x) != product_dtype(weight):
+            raise TypeError(
+                f"{name} must have the layer's dtype {weight.dtype}, got {x.dtype}; "
+                f"convert {name}, or the layer, with .to(dtype)"
+            )
+
+    def _check_cache(self, x: Tensor, cache: KVCache) -> None:
+        if not isinstance(cache, KVCache):
+            raise TypeError(f"cache must be a KVCache, got {type(cache).__name__}; make_cache makes one")
+        fits = (x.shape[0], self.num_kv_heads, cache.max_length, self.head_dim)
+        if cache.shape != fits:
+            raise ValueError(
+                f"cache must be (B, Hkv, max_length, D) = {fits} for x {shape(x)}, got {cache.shape}; "
+                f"make_cache({x.shape[0]}, {cache.max_length}) makes one"
+            )
+
+    def _check_scores(
+        self, mask: Tensor | None, bias: Tensor | None, target: tuple[int, ...], x: Tensor
+    ) -> None:
         if mask is not None:
+            require_tensor("mask", mask)
             if mask.ndim == 3:
                 raise ValueError(
                     f"mask must be (T, S) or (B, H, T, S), got {shape(mask)}; "
                     f"for one mask a batch element write mask[:, None]"
                 )
-            target = (x.shape[0], self.num_heads, x.shape[1], kept + context.shape[1])
             check_mask(mask, target, x.device)
+        if bias is not None:
+            require_tensor("bias", bias)
+            if bias.ndim == 3 and bias.shape[0] not in (1, self.num_heads):
+                raise ValueError(
+                    f"bias of three axes must be (H, T, S) with H = {self.num_heads}, got {shape(bias)}; "
+                    f"for one bias a batch element write bias[:, None]"
+                )
+            check_bias(bias, target, x.device)
+
+
+class Attend(nn.Module):
+    """Attend in all heads at once: where a layer takes its softmax, so that a hook can see of what.
+
+    `attnlib.instruments.probe` is such a hook. The keyword arguments are those of `attention_scores`.
+    """
+
+    def forward(
+        self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return what the heads found, ``(B, H, T, D)``, and the weights ``(B, H, T, S)`` if needed."""
+        if not need_weights:
+            return fused_attention(q, k, v, dropout=dropout, **options), None
+        heads, weights = dense_attention(q, k, v, dropout=dropout, **options)
+        return heads, weights.to(q.dtype)
+
+
+def _turn(
+    rotary: Callable[[Tensor, Tensor], Tensor], q: Tensor, k: Tensor, start: int
+) -> tuple[Tensor, Tensor]:
+    """Turn queries and keys in one go, so that the angles are computed once."""
+    positions = torch.arange(start, start + q.shape[2], device=q.device)  # (T,)
+    heads = torch.cat([q, k], 1)  # (B, H + Hkv, T, D)
+    turned = rotary(heads, positions)
+    require_tensor("what rotary returns", turned)
+    if shape(turned) != shape(heads) or turned.dtype != heads.dtype:
+        raise ValueError(
+            f"rotary must return the shape and dtype it is given, {shape(heads)} and {heads.dtype}, "
+            f"got {shape(turned)} and {turned.dtype}"
+        )
+    q, k = turned.split([q.shape[1], k.shape[1]], 1)
+    return q, k
+
+
+def _keep(cache: KVCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
+    """Add keys and values to a cache; under autocast it may be wider than they are, and loses nothing."""
+    wider = torch.promote_types(k.dtype, cache.dtype) == cache.dtype
+    if not (wider and autocast_is_on(k.device)):
+        return cache.append(k, v)
+    keys, values = cache.append(k.to(cache.dtype), v.to(cache.dtype))
+    return keys.to(k.dtype), values.to(v.dtype)

@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor
 
-from attnlib._validate import require_tensor, require_whole, shape
+from attnlib._validate import broadcasts, require_tensor, require_whole, shape
 
 
 def sinusoidal(
@@ -63,8 +63,8 @@ def rotary(
         The same shape and dtype, turned.
 
     Raises:
-        TypeError: If x is not floating, or positions are not whole numbers.
-        ValueError: If the width to turn is odd or larger than D.
+        TypeError: If x is not floating, or positions are not a tensor of whole numbers.
+        ValueError: If the width to turn is odd or larger than D, or the positions do not fit.
     """
     require_tensor("x", x)
     if not x.is_floating_point():
@@ -76,10 +76,20 @@ def rotary(
     if dim > D:
         raise ValueError(f"dim must be at most the width D = {D}, got {dim}")
     positions = torch.arange(T, device=x.device) if positions is None else positions
-    if positions.is_floating_point():
-        raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
-    angles = positions[..., None] * _frequencies(dim, base, x.device)  # (..., T, dim / 2)
+    _check_positions(positions, x)
+    dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
+    angles = positions[..., None] * _frequencies(dim, base, x.device, dtype)  # (..., T, dim / 2)
     return rotate(x, angles.cos(), angles.sin(), interleaved=interleaved)
+
+
+def _check_positions(positions: Tensor, x: Tensor) -> None:
+    require_tensor("positions", positions)
+    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+        raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
+    if positions.device != x.device:
+        raise ValueError(f"positions must be on the device of x, {x.device}, got {positions.device}")
+    if not broadcasts(positions.shape, x.shape[:-1]):
+        raise ValueError(f"positions must broadcast to (..., T) = {shape(x)[:-1]}, got {shape(positions)}")
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, interleaved: bool = False) -> Tensor:
@@ -95,7 +105,7 @@ def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, interleaved: bool = False) ->
         The same shape and dtype as x.
     """
     n = cos.shape[-1]
-    turned, rest = x[..., : 2 * n].to(cos.dtype), x[..., 2 * n :]
+    turned, rest = x[..., : 2 * n].to(torch.promote_types(x.dtype, cos.dtype)), x[..., 2 * n :]
     pairs = turned.unflatten(-1, (n, 2) if interleaved else (2, n))
     a, b = pairs.unbind(-1 if interleaved else -2)  # (..., n) each
     both = torch.stack([a * cos - b * sin, a * sin + b * cos], -1 if interleaved else -2)
@@ -144,8 +154,10 @@ def _slopes(num_heads: int) -> list[float]:
     return slopes + extra[: num_heads - whole]
 
 
-def _frequencies(dim: int, base: float, device: torch.device | str | None) -> Tensor:
+def _frequencies(
+    dim: int, base: float, device: torch.device | str | None, dtype: torch.dtype = torch.float32
+) -> Tensor:
     require_whole("dim", dim, 2)
     if dim % 2:
         raise ValueError(f"dim must be even, since features are turned in pairs, got {dim}")
-    return base ** (-torch.arange(0, dim, 2, device=device) / dim)  # (dim / 2,)
+    return base ** (-torch.arange(0, dim, 2, device=device, dtype=dtype) / dim)  # (dim / 2,)

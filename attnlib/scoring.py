@@ -1,4 +1,4 @@
-"""Four ways to score a query against a key. Each returns ``(..., T, S)``, before any softmax.
+"""Three ways to score a query against a key. Each returns ``(..., T, S)``, before any softmax.
 
 Chapter 3 of the book compares what they cost and what they can say.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from attnlib._heads import head_groups, repeat_heads
 from attnlib._validate import require_rank, require_same_kind, scores_shape, shape
 
 
@@ -15,18 +16,18 @@ def dot_scores(q: Tensor, k: Tensor) -> Tensor:
     """Score by the dot product ``q . k``: no parameters, one width.
 
     Args:
-        q: Queries ``(..., T, D)``.
-        k: Keys ``(..., S, D)``.
+        q: Queries ``(..., H, T, D)``.
+        k: Keys ``(..., Hkv, S, D)``, where Hkv divides H. Leading axes broadcast.
 
     Returns:
-        Scores ``(..., T, S)``.
+        Scores ``(..., H, T, S)``.
 
     Raises:
         TypeError: If the dtypes differ or are not floating.
         ValueError: If the widths differ or the leading axes do not broadcast.
     """
     scores_shape(q, k)
-    return q @ k.transpose(-2, -1)
+    return q @ repeat_heads(k, head_groups(q, k)).transpose(-2, -1)
 
 
 def bilinear_scores(q: Tensor, k: Tensor, weight: Tensor) -> Tensor:

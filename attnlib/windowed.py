@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib._heads import full_heads
-from attnlib._validate import check_values, require_whole, scores_shape, shape
+from attnlib._validate import check_numbers, check_values, require_whole, scores_shape, shape
 from attnlib.fused import fused_attention
 
 
@@ -34,11 +34,12 @@ def sliding_window_attention(
 
     Raises:
         TypeError: If a dtype is wrong, or the window is not an int.
-        ValueError: If shapes do not fit, or the window is below 1.
+        ValueError: If shapes do not fit, the window is below 1, or the scale is not finite.
     """
     T, S = scores_shape(q, k)[-2:]
     check_values(q, k, v)
     require_whole("window", window, 1)
+    check_numbers(scale)
     if T != S:
         raise ValueError(f"q and k must have the same length, got q {shape(q)} and k {shape(k)}")
     q, k, v = full_heads(q, k, v)

@@ -54,3 +54,70 @@ def attention(q, k, v, mask=None, **options):
     """Output (B, H, T, Dv) in float64."""
     groups = q.shape[1] // v.shape[1]
     return weights(q, k, mask, **options) @ v.cpu().double().repeat_interleave(groups, dim=1)
+
+
+def linear_attention(q, k, v, features, *, causal=False, normalize=True):
+    """Output (N, T, Dv) for q (N, T, D), k (N, S, D) and v (N, S, Dv); features maps a number to a number."""
+    out = torch.zeros(*q.shape[:2], v.shape[-1], dtype=torch.float64)
+    for n in range(q.shape[0]):
+        queries, keys, values = (x[n].cpu().double().tolist() for x in (q, k, v))
+        for i, query in enumerate(queries):
+            total, mixed = 0.0, [0.0] * v.shape[-1]
+            for j, key in enumerate(keys):
+                if causal and j > i:
+                    continue
+                weight = sum(features(a) * features(b) for a, b in zip(query, key, strict=True))
+                total += weight
+                mixed = [m + weight * x for m, x in zip(mixed, values[j], strict=True)]
+            for d, m in enumerate(mixed):
+                out[n, i, d] = m / total if normalize and total else m
+    return out
+
+
+def frequency(pair, dim, base):
+    return base ** (-2 * pair / dim)
+
+
+def rotary(x, positions, *, dim, base, interleaved):
+    """Turn one sequence: x (T, D), positions a list of T whole numbers."""
+    out = x.cpu().double().clone()
+    for t, position in enumerate(positions):
+        for pair in range(dim // 2):
+            one, two = (2 * pair, 2 * pair + 1) if interleaved else (pair, pair + dim // 2)
+            angle = position * frequency(pair, dim, base)
+            a, b = float(x[t, one]), float(x[t, two])
+            out[t, one] = a * math.cos(angle) - b * math.sin(angle)
+            out[t, two] = a * math.sin(angle) + b * math.cos(angle)
+    return out
+
+
+def sinusoidal(T, dim, base):
+    """Vectors (T, dim)."""
+    rows = [
+        [(math.cos if d % 2 else math.sin)(t * frequency(d // 2, dim, base)) for d in range(dim)]
+        for t in range(T)
+    ]
+    return torch.tensor(rows, dtype=torch.float64).reshape(T, dim)
+
+
+def alibi_slopes(heads):
+    """Return the slopes as the authors' code computes them, recursively."""
+    if math.log2(heads).is_integer():
+        start = 2 ** (-(2 ** -(math.log2(heads) - 3)))
+        return [start * start**h for h in range(heads)]
+    whole = 2 ** math.floor(math.log2(heads))
+    return alibi_slopes(whole) + alibi_slopes(2 * whole)[0::2][: heads - whole]
+
+
+def alibi_bias(heads, T, S):
+    """Bias (H, T, S)."""
+    rows = [
+        [[-slope * abs(i + S - T - j) for j in range(S)] for i in range(T)] for slope in alibi_slopes(heads)
+    ]
+    return torch.tensor(rows, dtype=torch.float64).reshape(heads, T, S)
+
+
+def mask_from(T, S, may_attend):
+    """Boolean mask (T, S) from a function of the two positions."""
+    rows = [[bool(may_attend(i, j)) for j in range(S)] for i in range(T)]
+    return torch.tensor(rows, dtype=torch.bool).reshape(T, S)

@@ -10,9 +10,10 @@ ROOT = Path(__file__).parents[1]
 
 # a module may import from the lines above its own; a folder stands for all that is in it
 LAYERS = [
-    {"_heads", "device"},
+    {"_heads", "_modes", "device"},
     {"_validate"},
     {"masks", "scoring", "positions", "cache"},
+    {"dense"},
     {"fused"},
     {"functional", "tiled", "linear", "windowed"},
     {"multihead"},

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib import causal_mask
+from attnlib import alibi_bias, causal_mask, rotary
 from attnlib.blocks import TransformerBlock
 from tests import DEVICE, assert_close
 
@@ -52,6 +52,25 @@ def test_dropout_is_for_training():
     assert torch.equal(made(x), made(x))
 
 
+def test_bias_and_rotary_are_passed_on():
+    made, x, bias = block().eval(), randn(B, T, C), alibi_bias(H, T, device=DEVICE)
+    for options in ({"bias": bias}, {"rotary": rotary}, {"bias": bias, "rotary": rotary}):
+        y = x + made.attention(made.attention_norm(x), causal=True, **options)
+        expected = y + made.down_proj(nn.functional.gelu(made.up_proj(made.network_norm(y))))
+        assert_close(made(x, causal=True, **options), expected)
+        assert not torch.allclose(expected, made(x, causal=True), atol=1e-4)
+
+
+def test_a_copy_does_not_share_an_activation_that_learns():
+    layer = nn.TransformerEncoderLayer(C, H, activation=nn.PReLU(), norm_first=True, batch_first=True).eval()
+    copied, x = TransformerBlock.from_torch(layer).train(), torch.randn(B, T, C)
+    assert not layer.activation.training
+    expected = layer(x)
+    torch.testing.assert_close(copied.eval()(x), expected)
+    nn.init.ones_(copied.activation.weight)
+    torch.testing.assert_close(layer(x), expected)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -77,3 +96,9 @@ def test_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_from_torch_keeps_the_dropout_in_every_place():
+    theirs = torch.nn.TransformerEncoderLayer(12, 3, dropout=0.25, norm_first=True, batch_first=True)
+    block = TransformerBlock.from_torch(theirs)
+    assert block.drop.p == block.attention.dropout == 0.25

@@ -1,10 +1,12 @@
 import pytest
 import torch
 
-from attnlib import KVCache, MultiHeadAttention
+from attnlib import KVCache, MultiHeadAttention, alibi_bias, rotary
 from tests import DEVICE, assert_close
 
-B, T, H, D = 2, 7, 6, 5
+pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 falls back
+
+B, T, H, D = 2, 7, 6, 10
 C = H * D
 
 
@@ -32,6 +34,102 @@ def test_cached_equals_uncached_in_any_steps(module, steps):
     assert cache.length == T
     cache.reset()
     assert_close(module(x, causal=True, cache=cache), expected)
+
+
+@pytest.mark.parametrize("steps", [[1] * 7, [3, 4], [5, 1, 1]])
+def test_positions_go_on_where_the_cache_ends(module, steps):
+    x, cache, start = tokens(), module.make_cache(B, T), 0
+    bias = alibi_bias(H, T, device=DEVICE)
+    expected, expected_weights = module(x, causal=True, bias=bias, rotary=rotary, need_weights=True)
+    for n in steps:
+        options = {"causal": True, "bias": alibi_bias(H, n, start + n, device=DEVICE), "rotary": rotary}
+        twin = KVCache(*cache.shape, dtype=cache.dtype, device=DEVICE)
+        if start:
+            twin.append(*(y[:, :, :start] for y in (cache._k, cache._v)))
+        out, weights = module(x[:, start : start + n], cache=cache, need_weights=True, **options)
+        assert_close(out, expected[:, start : start + n])
+        assert_close(weights, expected_weights[:, :, start : start + n, : start + n])
+        assert_close(module(x[:, start : start + n], cache=twin, **options), out)
+        start += n
+
+
+def test_keys_are_kept_turned(module):
+    x, cache = tokens(), module.make_cache(B, T)
+    module(x, rotary=rotary, cache=cache)
+    k = module.k_proj(x).unflatten(-1, (-1, D)).transpose(1, 2)
+    assert_close(cache._k, rotary(k))
+
+
+# autocast: keys come in its dtype
+
+
+def autocast(dtype=torch.bfloat16):
+    return torch.autocast(DEVICE.type, dtype)
+
+
+@pytest.mark.parametrize("made_inside", [True, False])
+@pytest.mark.parametrize("need_weights", [True, False])
+@torch.no_grad()
+def test_cached_equals_uncached_under_autocast(module, made_inside, need_weights):
+    module, x = module.float(), tokens().float()
+    cache = module.make_cache(B, T)
+    with autocast():
+        cache = module.make_cache(B, T) if made_inside else cache
+        assert cache.dtype == (torch.bfloat16 if made_inside else torch.float32)
+        expected = module(x, causal=True)
+        steps = [
+            module(part, causal=True, cache=cache, need_weights=need_weights)
+            for part in x.split([3, 1, 3], 1)
+        ]
+    out = torch.cat([step[0] if need_weights else step for step in steps], 1)
+    assert out.dtype == expected.dtype == torch.bfloat16
+    assert_close(out.float(), expected.float(), atol=0.02, rtol=0.02)
+
+
+@torch.no_grad()
+def test_a_wider_cache_under_autocast_holds_the_same_numbers():
+    torch.manual_seed(0)
+    module, x = MultiHeadAttention(C, H).to(DEVICE), tokens().float()
+    wide = module.make_cache(B, T)
+    with autocast():
+        narrow = module.make_cache(B, T)
+        for part in x.split([3, 4], 1):
+            assert torch.equal(*(module(part, causal=True, cache=cache) for cache in (wide, narrow)))
+    assert torch.equal(wide._k.bfloat16(), narrow._k)
+
+
+def test_a_cache_made_under_autocast_is_refused_where_it_would_round():
+    module, x = MultiHeadAttention(C, H).to(DEVICE), tokens().float()
+    with autocast():
+        cache = module.make_cache(B, T)
+    message = (
+        "k must have the cache's dtype torch.bfloat16, got torch.float32; make the cache where it is used"
+    )
+    with pytest.raises(TypeError, match=message):
+        module(x, cache=cache)
+    with (
+        pytest.raises(TypeError, match=r"cache's dtype torch.bfloat16, got torch.float16"),
+        autocast(torch.float16),
+    ):
+        module(x, cache=cache)
+    assert cache.length == 0
+
+
+def test_autocast_leaves_float64_alone(module):
+    x = tokens()
+    with autocast():
+        cache = module.make_cache(B, T)
+        assert cache.dtype == torch.float64
+        assert_close(module(x, causal=True, cache=cache), module(x, causal=True))
+
+
+def test_a_cache_for_no_sequence_is_empty():
+    assert KVCache(0, 2, 3, 5).append(zeros(0, 2, 1, 5), zeros(0, 2, 1, 5))[0].shape == (0, 2, 1, 5)
+
+
+def test_sizes_dtype_and_device_can_be_asked_for():
+    cache = KVCache(1, 2, 3, 5, dtype=torch.float16, device="meta")
+    assert (cache.shape, cache.dtype, cache.device.type) == ((1, 2, 3, 5), torch.float16, "meta")
 
 
 def test_a_mask_covers_what_is_kept_too(module):
@@ -91,8 +189,15 @@ def zeros(*shape, dtype=torch.float32):
         (
             lambda: KVCache(1, 2, 3, 5).append(zeros(1, 2, 1, 5).half(), zeros(1, 2, 1, 5).half()),
             TypeError,
-            "k must have the cache's dtype torch.float32, got torch.float16",
+            "k must have the cache's dtype torch.float32, got torch.float16; "
+            "make the cache where it is used, with the same dtype and the same autocast",
         ),
+        (
+            lambda: KVCache(1, 2, 3, 5, device="meta").append(zeros(1, 2, 1, 5), zeros(1, 2, 1, 5)),
+            ValueError,
+            "k must be on the cache's device meta, got cpu; make the cache after the layer was moved",
+        ),
+        (lambda: KVCache(-1, 2, 3, 5), ValueError, "batch_size must be at least 0, got -1"),
         (lambda: KVCache(1, 2, 0, 5), ValueError, "max_length must be at least 1, got 0"),
         (lambda: KVCache(1, 2.0, 3, 5), TypeError, "num_kv_heads must be an int, got float (2.0)"),
         (

@@ -20,12 +20,19 @@ def test_without_it_the_best_there_is(monkeypatch):
     assert pick_device().type == "cpu"
 
 
-def test_tf32_is_turned_off(monkeypatch):
+@pytest.mark.parametrize("flag", [True, False])
+@pytest.mark.parametrize(
+    "backend", [torch.backends.cuda.matmul, torch.backends.cudnn], ids=["products", "cudnn"]
+)
+def test_how_a_gpu_rounds_is_left_as_it_was(monkeypatch, backend, flag):
     monkeypatch.setenv("ATTNLIB_DEVICE", "cpu")
-    torch.backends.cuda.matmul.allow_tf32 = True
-    pick_device()
-    assert not torch.backends.cuda.matmul.allow_tf32
-    assert not torch.backends.cudnn.allow_tf32
+    before = backend.allow_tf32
+    try:
+        backend.allow_tf32 = flag
+        pick_device()
+        assert backend.allow_tf32 == flag
+    finally:
+        backend.allow_tf32 = before
 
 
 def test_unknown_device_is_named(monkeypatch):

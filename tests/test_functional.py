@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnlib import attention, attention_scores, attention_weights, causal_mask, masked_softmax
-from tests import DEVICE, assert_close, reference
+from tests import DEVICE, assert_close, randn, reference
 
 B, H, T, S, D, Dv = 2, 3, 5, 7, 11, 13
 HALVES = (torch.float16, torch.bfloat16)
@@ -196,6 +196,8 @@ def test_equals_pytorch_values_and_gradients(causal):
 
 def pytorchs_own(q, k, v, mask=None, *, causal=False, bias=None, scale=None, softcap=None):
     """Attention with nothing but PyTorch's kernel, or its plain formula where that has no softcap."""
+    T, S, groups = q.shape[-2], k.shape[-2], q.shape[1] // k.shape[1]
+    k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
     every = torch.ones(T, S, dtype=torch.bool, device=DEVICE)
     seen = every if mask is None else mask
     seen = seen & every.tril(S - T) if causal else seen
@@ -203,7 +205,7 @@ def pytorchs_own(q, k, v, mask=None, *, causal=False, bias=None, scale=None, sof
     bias = bias.to(q.dtype).masked_fill(~seen, -math.inf)
     if softcap is None:
         return F.scaled_dot_product_attention(q, k, v, bias, scale=scale)
-    scores = softcap * torch.tanh(q @ k.mT * (scale or D**-0.5) / softcap)
+    scores = softcap * torch.tanh(q @ k.mT * (scale or q.shape[-1] ** -0.5) / softcap)
     return (scores + bias).softmax(-1).nan_to_num() @ v
 
 
@@ -515,4 +517,72 @@ def rand(*shape, dtype=torch.float32):
 def test_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("scale", [-1.0, 0.0, -0.0])
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_a_scale_that_is_not_positive_keeps_the_causal_mask(scale, kv_heads):
+    q, k, v = (randn(B, n, 5, D, seed=n + i) for i, n in enumerate((4, kv_heads, kv_heads)))
+    expected = reference.attention(q, k, v, causal=True, scale=scale)
+    assert_close(attention(q, k, v, causal=True, scale=scale), expected)
+    assert attention(q.requires_grad_(), k, v, causal=True, scale=scale).isfinite().all()
+
+
+@pytest.mark.parametrize("autocast", [False, True])
+def test_a_bias_is_not_rounded_to_the_dtype_of_the_queries(autocast):
+    q, k = (torch.zeros(1, 1, n, 4, device=DEVICE, dtype=torch.bfloat16) for n in (1, 2))
+    v = torch.tensor([0.0, 1.0], device=DEVICE, dtype=torch.bfloat16).view(1, 1, 2, 1)
+    bias = torch.tensor([1000.0, 1001.9], device=DEVICE)
+    expected = 1 / (1 + math.exp(-1.9))
+    with torch.autocast(DEVICE.type, torch.bfloat16, enabled=autocast):
+        out = attention(q, k, v, bias=bias)
+        masked = attention(q, k, v, torch.ones(2, device=DEVICE).bool(), bias=bias)
+    assert out.dtype == torch.bfloat16
+    assert out.item() == pytest.approx(expected, rel=2**-8)
+    assert masked.item() == pytest.approx(expected, rel=2**-8)
+
+
+def test_autocast_spares_float64_and_its_bias():
+    q, k, v = randn(B, H, T, D), randn(B, H, S, D, seed=1), randn(B, H, S, Dv, seed=2)
+    bias = randn(T, S, seed=3)
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        got = attention(q, k, v, bias=bias)
+    assert_close(got, reference.attention(q, k, v, bias=bias))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("autocast", [False, True])
+def test_weights_in_half_precision_are_rounded_once_also_under_autocast(dtype, autocast):
+    q, k = (8 * randn(1, 2, 64, 64)).to(dtype), randn(1, 2, 64, 64, seed=1).to(dtype)
+    with torch.autocast(DEVICE.type, torch.bfloat16, enabled=autocast):
+        weights = attention_weights(q, k)
+    exact = attention_weights(q.double(), k.double())
+    # half a unit in the last place, and the error of float32 in scores of this size
+    assert ((weights.double() - exact).abs() <= torch.finfo(dtype).eps / 2 * exact + 1e-4).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda x: masked_softmax(x.long()),
+            TypeError,
+            "scores must be a floating-point tensor, got torch.int64; use .float()",
+        ),
+        (
+            lambda x: attention(x, x, x, [[True]]),
+            TypeError,
+            "mask must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda x: attention(x, x, x, bias=[[1.0]]),
+            TypeError,
+            "bias must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+    ],
+)
+def test_what_is_no_tensor_or_no_number_gets_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call(torch.ones(3, 3, device=DEVICE))
     assert str(caught.value) == message

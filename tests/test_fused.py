@@ -6,12 +6,7 @@ import torch
 from attnlib import attention, causal_mask
 from attnlib.fused import fused_attention
 from attnlib.instruments.counters import count_peak_bytes
-from tests import DEVICE, assert_close, reference
-
-
-def randn(*sizes, seed=0):
-    g = torch.Generator().manual_seed(seed)
-    return torch.randn(sizes, generator=g, dtype=torch.float64).to(DEVICE)
+from tests import DEVICE, assert_close, randn, reference
 
 
 @pytest.mark.parametrize(("T", "S"), [(5, 5), (7, 5), (5, 7)])

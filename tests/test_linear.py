@@ -1,8 +1,10 @@
+import math
+
 import pytest
 import torch
 
 from attnlib.linear import elu_plus_one, linear_attention, linear_attention_step
-from tests import assert_close
+from tests import DEVICE, assert_close, randn
 from tests.test_functional import B, Dv, H, case
 
 
@@ -97,4 +99,63 @@ def test_an_empty_sequence_stays_empty():
 def test_bad_input_gets_this_message(call, message):
     with pytest.raises(ValueError) as caught:
         call()
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_sums_over_many_keys_neither_overflow_nor_stall_in_half_precision(dtype):
+    ones = torch.ones(1, 1, 512, 64, dtype=dtype, device=DEVICE)
+    for causal in (False, True):
+        assert_close(linear_attention(ones, ones, ones, causal=causal), ones)
+    q, k, v = randn(3, 1, 1, 1024, 8).to(dtype)
+    for causal in (False, True):
+        out = linear_attention(q, k, v, causal=causal)
+        exact = linear_attention(q.double(), k.double(), v.double(), causal=causal)
+        assert out.dtype == dtype
+        # one rounding of the output, and the features', each at most half a unit
+        assert_close(out.double(), exact, rtol=0, atol=4 * torch.finfo(dtype).eps * exact.abs().max().item())
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_a_state_of_many_steps_is_kept_in_float32(dtype):
+    one, state = torch.ones(1, 64, dtype=dtype, device=DEVICE), None
+    for _ in range(600):
+        out, state = linear_attention_step(one, one, one, state)
+    assert state.kv.dtype == state.k.dtype == torch.float32
+    assert out.dtype == dtype
+    assert_close(out, one)
+    assert state.k[0, 0].item() == 1200.0  # bfloat16 stalls at 512, float16 sums overflow in the product
+
+
+def test_small_features_are_not_rounded_away():
+    x = torch.tensor([-30.0, -5.0, 0.0, 5.0])
+    expected = torch.tensor([math.exp(-30), math.exp(-5), 1.0, 6.0])
+    assert_close(elu_plus_one(x), expected, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda x: linear_attention_step(x, x.double(), x),
+            TypeError,
+            "q and k must have the same dtype, got torch.float32 and torch.float64; "
+            "convert one with .to(dtype)",
+        ),
+        (
+            lambda x: linear_attention_step(x, x, x.double()),
+            TypeError,
+            "q and v must have the same dtype, got torch.float32 and torch.float64; "
+            "convert one with .to(dtype)",
+        ),
+        (
+            lambda x: linear_attention_step([1.0], x, x),
+            TypeError,
+            "q must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+    ],
+)
+def test_a_step_with_bad_input_gets_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call(torch.ones(3))
     assert str(caught.value) == message

@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from attnlib import (
+    MultiHeadAttention,
     attention,
     causal_mask,
     document_mask,
@@ -254,7 +255,7 @@ def test_masks_are_made_where_they_are_asked_for():
         (
             lambda: to_torch_mha(torch.zeros(2, 3, 5).bool()),
             ValueError,
-            "mask must be (T, S), (B, 1, 1, S) or (B, H, T, S), got (2, 3, 5)",
+            "mask must have two axes (T, S) or four (B, H, T, S), got (2, 3, 5)",
         ),
     ],
 )
@@ -262,3 +263,48 @@ def test_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("kind", ["causal and padding", "documents", "every head its own"])
+def test_combined_masks_work_in_pytorchs_own_module(kind):
+    B, H, T = 2, 3, 5
+    mask = {
+        "causal and padding": causal_mask(T) & padding_mask([5, 3], T),
+        "documents": document_mask(torch.tensor([[0, 0, 1, 1, 1], [0, 1, 1, 2, 2]])) & causal_mask(T),
+        "every head its own": torch.rand(B, H, T, T, generator=torch.Generator().manual_seed(0)) > 0.3,
+    }[kind] | torch.eye(T).bool()  # its module answers a query that sees nothing with NaN
+    module = torch.nn.MultiheadAttention(12, H, batch_first=True)
+    x = torch.randn(B, T, 12, generator=torch.Generator().manual_seed(1))
+    theirs = module(x, x, x, attn_mask=to_torch_mha(mask, H), need_weights=False)[0]
+    torch.testing.assert_close(theirs, MultiHeadAttention.from_torch(module)(x, mask=mask))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: to_torch_mha(torch.ones(2, 1, 5, 7).bool()),
+            ValueError,
+            "a mask for every head, got (2, 1, 5, 7), must be told num_heads, got None",
+        ),
+        (
+            lambda: to_torch_mha(torch.ones(2, 3, 5, 7).bool(), 6),
+            ValueError,
+            "mask must have 1 or num_heads = 6 heads, got (2, 3, 5, 7)",
+        ),
+        (
+            lambda: to_torch_mha(torch.ones(2, 1, 5, 7).bool(), 3.0),
+            TypeError,
+            "num_heads must be an int, got float (3.0)",
+        ),
+    ],
+)
+def test_the_number_of_heads_must_be_told_and_fit(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_no_sequence_has_no_lengths():
+    assert padding_mask([], 5).shape == (0, 1, 1, 5)
+    assert padding_mask(torch.tensor([], dtype=torch.int64), 5).shape == (0, 1, 1, 5)

@@ -2,10 +2,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.instruments.counters import count_parameters
-from attnlib.model import Decoder, choose
+from attnlib.model import Decoder, choose, in_mode
 from tests import DEVICE, assert_close
+
+pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 falls back
 
 V, LONGEST, C, H, LAYERS = 13, 11, 12, 6, 2
 
@@ -13,6 +16,11 @@ V, LONGEST, C, H, LAYERS = 13, 11, 12, 6, 2
 def decoder(**options):
     torch.manual_seed(0)
     return Decoder(V, LONGEST, C, H, LAYERS, **options).to(DEVICE).eval()
+
+
+def on_cpu():
+    """Out of the vocabulary a GPU stops for good; a CPU says what is wrong."""
+    return decoder().cpu()
 
 
 def some_tokens(B=3, T=5, seed=0):
@@ -103,6 +111,141 @@ def test_the_mode_comes_back_even_after_an_error():
     assert model.training
 
 
+# frozen parts are in eval mode, whatever the rest is in
+
+
+def frozen_inside(training):
+    model = decoder(dropout=0.5).train(training)
+    model.blocks[1].train(not training)
+    return model, {name: part.training for name, part in model.named_modules()}
+
+
+def modes_of(model):
+    return {name: part.training for name, part in model.named_modules()}
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_every_part_gets_its_own_mode_back(training):
+    model, before = frozen_inside(training)
+    first, again = (model.generate(some_tokens(T=2), 6) for _ in range(2))
+    assert torch.equal(first, again)
+    assert modes_of(model) == before
+
+
+def test_every_part_gets_its_own_mode_back_after_an_error_too():
+    model, before = frozen_inside(True)
+    model.head.register_forward_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.generate(some_tokens(T=2), 1)
+    assert modes_of(model) == before
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_in_a_mode_all_parts_are(training):
+    model, before = frozen_inside(True)
+    with in_mode(model, training=training):
+        assert set(modes_of(model).values()) == {training}
+    assert modes_of(model) == before
+
+
+# nothing is read back from the device
+
+
+class NothingIsReadBack(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        assert func is not torch.ops.aten._local_scalar_dense.default, "a number was read back"
+        return func(*args, **(kwargs or {}))
+
+
+def test_forward_reads_nothing_back():
+    model, tokens = decoder(), some_tokens()
+    with NothingIsReadBack():
+        model(tokens)
+        model(tokens, caches=model.make_caches(3))
+
+
+def test_forward_runs_where_there_are_no_numbers():
+    model, tokens = decoder().to("meta"), torch.zeros(3, 5, dtype=torch.int64, device="meta")
+    assert model(tokens).shape == (3, 5, V)
+    assert model(tokens, caches=model.make_caches(3)).shape == (3, 5, V)
+
+
+def test_the_whole_model_compiles_to_one_graph():
+    model = decoder()
+    torch._dynamo.reset()
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    for T in (5, 7):
+        assert_close(compiled(some_tokens(T=T)), model(some_tokens(T=T)))
+
+
+def test_the_model_is_exported_for_sequences_of_any_length():
+    model = decoder()
+    sizes = {"tokens": {0: torch.export.Dim("B"), 1: torch.export.Dim("T", min=2, max=LONGEST)}}
+    program = torch.export.export(model, (some_tokens(),), dynamic_shapes=sizes).module()
+    for B, T in ((3, 5), (2, 7), (5, LONGEST)):
+        assert_close(program(some_tokens(B, T)), model(some_tokens(B, T)))
+
+
+# tokens and caches of all kinds
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32, torch.uint16])
+def test_tokens_may_be_of_any_integer_dtype(dtype):
+    model, tokens = sharp(), some_tokens()
+    assert torch.equal(model(tokens.to(dtype)), model(tokens))
+    for steps in (0, 3):
+        more = model.generate(tokens.to(dtype), steps)
+        assert more.dtype == torch.int64
+        assert torch.equal(more, model.generate(tokens, steps))
+
+
+@pytest.mark.parametrize(("B", "T"), [(0, 5), (3, 0), (0, 0)])
+def test_empty_tokens_give_empty_logits(B, T):
+    assert decoder()(some_tokens(B, T)).shape == (B, T, V)
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_an_empty_batch_is_continued(use_cache):
+    assert decoder().generate(some_tokens(0, 2), 3, use_cache=use_cache).shape == (0, 5)
+
+
+def test_caches_that_an_error_left_apart_are_refused_until_reset():
+    model, tokens = decoder(), some_tokens()
+    caches, hook = model.make_caches(3), model.blocks[1].register_forward_pre_hook(lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model(tokens, caches=caches)
+    hook.remove()
+    with pytest.raises(
+        ValueError, match=r"equally many positions, got \[5, 0\]; after an error, reset them all"
+    ):
+        model(tokens, caches=caches)
+    for cache in caches:
+        cache.reset()
+    assert_close(model(tokens, caches=caches), model(tokens))
+
+
+# autocast
+
+
+@torch.no_grad()
+def test_under_autocast_cached_logits_equal_uncached_to_its_rounding():
+    model, tokens = decoder(num_kv_heads=2), some_tokens()
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        caches = model.make_caches(3)
+        parts = [model(part, caches=caches) for part in tokens.split([3, 1, 1], 1)]
+        full = model(tokens)
+    assert {cache.dtype for cache in caches} == {torch.bfloat16}
+    assert_close(torch.cat(parts, 1).float(), full.float(), atol=0.03, rtol=0.03)
+
+
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_generating_under_autocast_gives_what_it_gives_without(use_cache):
+    model, start = sharp(), some_tokens(T=2)
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        more = model.generate(start, 3, use_cache=use_cache)
+    assert torch.equal(more, model.generate(start, 3))
+
+
 # choosing
 
 
@@ -122,6 +265,18 @@ def test_top_k_draws_among_the_k_most_likely(k, seed):
     drawn = choose(logits, 5.0, k, torch.Generator().manual_seed(seed))
     best = logits.topk(min(k, V), -1).indices
     assert (best == drawn[:, None]).any(-1).all()
+
+
+def test_top_k_draws_exactly_k_of_equal_logits():
+    logits = torch.tensor([0.0, 2.0, 1.0, 1.0, 1.0, 1.0]).expand(997, 6)
+    drawn = choose(logits, 1.0, 3, torch.Generator().manual_seed(0))
+    assert set(drawn.tolist()) == set(logits[0].topk(3).indices.tolist())
+
+
+@pytest.mark.parametrize("temperature", [1e-30, 1e-42, 1e-300])
+def test_the_lowest_temperatures_are_greedy(temperature):
+    logits = 50 * torch.randn(7, V, generator=torch.Generator().manual_seed(0))
+    assert torch.equal(choose(logits, temperature), logits.argmax(-1))
 
 
 def test_top_one_and_temperature_zero_are_greedy():
@@ -148,14 +303,39 @@ def test_top_one_and_temperature_zero_are_greedy():
             "tokens must be (B, T), got (2,); a single sequence is tokens[None]",
         ),
         (
-            lambda: decoder()(torch.full((1, 2), V)),
+            lambda: on_cpu()(torch.full((1, 2), V)),
             ValueError,
             "tokens must lie between 0 and 12, got 13 to 13",
         ),
         (
-            lambda: decoder()(torch.full((1, 2), -1)),
+            lambda: on_cpu()(torch.full((1, 2), -1)),
             ValueError,
             "tokens must lie between 0 and 12, got -1 to -1",
+        ),
+        (
+            lambda: decoder().generate(torch.tensor([[3, V]], device=DEVICE), 1),
+            ValueError,
+            "tokens must lie between 0 and 12, got 3 to 13",
+        ),
+        (
+            lambda: decoder()(torch.zeros(1, 2, dtype=torch.complex64)),
+            TypeError,
+            "tokens must be whole numbers, got torch.complex64",
+        ),
+        (
+            lambda: decoder().generate([[1]], 1),
+            TypeError,
+            "tokens must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: decoder()(some_tokens(), caches=[]),
+            ValueError,
+            "caches must be a list of 2, one for each block, got 0; make_caches makes them",
+        ),
+        (
+            lambda: decoder()(some_tokens(), caches=decoder().make_caches(3)[0]),
+            ValueError,
+            "caches must be a list of 2, one for each block, got a KVCache; make_caches makes them",
         ),
         (
             lambda: decoder()(some_tokens(T=12)),
@@ -201,3 +381,26 @@ def test_a_full_cache_says_so():
     caches = model.make_caches(3, 4)
     with pytest.raises(ValueError, match="the cache has room for 4 positions, got 5 more after 0"):
         model(some_tokens(), caches=caches)
+
+
+@pytest.mark.parametrize("temperature", [float("inf"), float("nan"), -0.1])
+def test_a_temperature_that_is_no_number_of_at_least_zero_gets_this_message(temperature):
+    model = Decoder(11, 13, 12, 3, 1)
+    with pytest.raises(
+        ValueError, match=f"temperature must be a finite number of at least 0, got {temperature}"
+    ):
+        model.generate(torch.zeros(1, 2, dtype=torch.int64), 1, temperature=temperature)
+
+
+def test_a_cache_is_used_unless_it_is_not_wanted(monkeypatch):
+    model, made = Decoder(11, 13, 12, 3, 1), []
+    monkeypatch.setattr(Decoder, "make_caches", lambda self, *sizes: made.append(sizes))
+    model.generate(torch.zeros(1, 2, dtype=torch.int64), 1, use_cache=False)
+    assert not made
+    model.generate(torch.zeros(1, 2, dtype=torch.int64), 1)
+    assert made == [(1, 3)]
+
+
+def test_generate_checks_its_beginning_also_when_nothing_is_to_be_added():
+    with pytest.raises(ValueError, match="tokens must lie between 0 and 10, got 11 to 11"):
+        Decoder(11, 13, 12, 3, 1).generate(torch.full((1, 2), 11), 0)

@@ -1,10 +1,24 @@
+import math
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
 
-from attnlib import MultiHeadAttention, causal_mask, padding_mask
+from attnlib import (
+    KVCache,
+    MultiHeadAttention,
+    alibi_bias,
+    attention,
+    attention_weights,
+    causal_mask,
+    padding_mask,
+    rotary,
+)
 from attnlib.masks import to_torch_mha
 from tests import DEVICE, assert_close
+
+pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 falls back
 
 B, T, S, H, D = 2, 5, 7, 3, 11
 C = H * D
@@ -124,9 +138,11 @@ def test_nothing_is_kept_on_the_module():
     assert set(vars(module)) == before
 
 
-def test_sizes_are_printed():
+def test_sizes_are_printed_and_what_is_not_as_usual():
     module = MultiHeadAttention(C, H, num_kv_heads=1)
-    assert "embed_dim=33, num_heads=3, num_kv_heads=1" in repr(module)
+    assert module.extra_repr() == "embed_dim=33, num_heads=3, num_kv_heads=1"
+    module = MultiHeadAttention(C, H, dropout=0.5, scale=1.0)
+    assert module.extra_repr() == "embed_dim=33, num_heads=3, num_kv_heads=3, dropout=0.5, scale=1.0"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +181,85 @@ def test_sizes_are_printed():
         (
             lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), torch.zeros(B, S, C).double()),
             TypeError,
-            "x and context must have the same dtype, got torch.float32 and torch.float64; convert one with .to(dtype)",
+            "context must have the layer's dtype torch.float32, got torch.float64; "
+            "convert context, or the layer, with .to(dtype)",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C).double()),
+            TypeError,
+            "x must have the layer's dtype torch.float32, got torch.float64; "
+            "convert x, or the layer, with .to(dtype)",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), torch.zeros(B, S, C, device="meta")),
+            ValueError,
+            "x and context must be on the same device, got cpu and meta; move one with .to(device)",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), mask=[[True] * T] * T),
+            TypeError,
+            "mask must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), bias=[[0.0] * T] * T),
+            TypeError,
+            "bias must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), bias=torch.zeros(B, T, T)),
+            ValueError,
+            "bias of three axes must be (H, T, S) with H = 3, got (2, 5, 5); "
+            "for one bias a batch element write bias[:, None]",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), bias=torch.zeros(T, S)),
+            ValueError,
+            "bias must broadcast to the scores' shape (..., T, S) = (2, 3, 5, 5), got (5, 7)",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), bias=torch.ones(T, T).bool()),
+            TypeError,
+            "bias must be a floating-point tensor that is added to the scores, got torch.bool; "
+            "a boolean mask goes into mask",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), torch.zeros(B, S, C), rotary=rotary),
+            ValueError,
+            "rotary is for self-attention: give either context or rotary, got both",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), rotary=True),
+            TypeError,
+            "rotary must be a function of heads and positions, got bool; "
+            "use attnlib.rotary, or functools.partial(attnlib.rotary, base=...)",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), rotary=lambda x, positions: x.double()),
+            ValueError,
+            "rotary must return the shape and dtype it is given, (2, 6, 5, 11) and torch.float32, "
+            "got (2, 6, 5, 11) and torch.float64",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), rotary=lambda x, positions: x[:, 1:]),
+            ValueError,
+            "rotary must return the shape and dtype it is given, (2, 6, 5, 11) and torch.float32, "
+            "got (2, 5, 5, 11) and torch.float32",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), rotary=lambda x, positions: None),
+            TypeError,
+            "what rotary returns must be a torch.Tensor, got NoneType; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), cache=[]),
+            TypeError,
+            "cache must be a KVCache, got list; make_cache makes one",
+        ),
+        (
+            lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C), cache=KVCache(3, H, S, D)),
+            ValueError,
+            "cache must be (B, Hkv, max_length, D) = (2, 3, 7, 11) for x (2, 5, 33), got (3, 3, 7, 11); "
+            "make_cache(2, 7) makes one",
         ),
         (
             lambda: MultiHeadAttention(C, H)(torch.zeros(B, T, C).long()),
@@ -268,3 +362,226 @@ def test_the_scale_is_the_one_given(need_weights):
 def test_a_scale_must_be_finite():
     with pytest.raises(ValueError, match="scale must be a finite number, got nan"):
         MultiHeadAttention(C, H, scale=float("nan"))
+
+
+# positions
+
+WIDE = 6, 10  # heads of even width
+
+
+def layer(num_kv_heads=6):
+    torch.manual_seed(0)
+    H, D = WIDE
+    return MultiHeadAttention(H * D, H, num_kv_heads=num_kv_heads).double().to(DEVICE)
+
+
+def heads_of(module, x):
+    """Queries, keys and values ``(B, heads, T, D)``, from a module's own weights."""
+    projections = module.q_proj, module.k_proj, module.v_proj
+    return [p(x).unflatten(-1, (-1, module.head_dim)).transpose(1, 2) for p in projections]
+
+
+def output_of(module, heads):
+    return module.out_proj(heads.transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize("num_kv_heads", [1, 2, 6])
+def test_alibi_in_the_layer_is_attention_with_that_bias(num_kv_heads):
+    module, x, bias = layer(num_kv_heads), randn(B, T, 60), alibi_bias(6, T, device=DEVICE)
+    q, k, v = heads_of(module, x)
+    expected = output_of(module, attention(q, k, v, causal=True, bias=bias))
+    out, weights = module(x, causal=True, bias=bias, need_weights=True)
+    assert_close(out, expected)
+    assert_close(module(x, causal=True, bias=bias), expected)
+    assert_close(weights, attention_weights(q, k, causal=True, bias=bias))
+    assert not torch.allclose(expected, module(x, causal=True))
+
+
+@pytest.mark.parametrize("sizes", [(), (S,), (T, S), (3, T, S), (1, T, S), (B, 1, T, S), (B, 3, T, S)])
+def test_a_bias_broadcasts_to_every_head_and_gets_its_gradient(sizes):
+    _, module = pair()
+    x, context = randn(B, T, C), randn(B, S, C, seed=1)
+    bias = (3 * randn(*sizes, seed=2)).requires_grad_()
+    (q, _, _), (_, k, v) = heads_of(module, x), heads_of(module, context)
+    full = bias.expand(B, H, T, S).detach().clone().requires_grad_()
+    expected = output_of(module, attention(q, k, v, PADDING, bias=full))
+    (wanted,) = torch.autograd.grad(expected.square().sum(), full)
+    wanted = wanted.sum_to_size(sizes) if sizes else wanted.sum()
+    for need_weights in (True, False):
+        out = module(x, context, mask=PADDING, bias=bias, need_weights=need_weights)
+        out = out[0] if need_weights else out
+        assert_close(out, expected)
+        (got,) = torch.autograd.grad(out.square().sum(), bias)
+        assert_close(got, wanted)
+
+
+def test_three_axes_of_a_bias_are_heads_even_where_the_batch_is_as_large():
+    _, module = pair()
+    x, bias = randn(H, T, C), randn(H, T, T, seed=1)
+    assert_close(module(x, bias=bias), module(x, bias=bias[None]))
+    assert not torch.allclose(module(x, bias=bias), module(x, bias=bias[:, None]))
+
+
+ROTARIES = {
+    "plain": rotary,
+    "another base": partial(rotary, base=7.0),
+    "a part": partial(rotary, dim=4),
+    "neighbours": partial(rotary, interleaved=True),
+}
+
+
+@pytest.mark.parametrize("turn", ROTARIES.values(), ids=ROTARIES)
+@pytest.mark.parametrize("num_kv_heads", [1, 2, 6])
+def test_rotary_turns_queries_and_keys_before_they_meet(turn, num_kv_heads):
+    module, x = layer(num_kv_heads), randn(B, T, 60).requires_grad_()
+    q, k, v = heads_of(module, x)
+    expected = output_of(module, attention(turn(q), turn(k), v, causal=True))
+    (wanted,) = torch.autograd.grad(expected.square().sum(), x)
+    out, weights = module(x, causal=True, rotary=turn, need_weights=True)
+    assert_close(weights, attention_weights(turn(q), turn(k), causal=True), atol=1e-6, rtol=0)
+    for got in (out, module(x, causal=True, rotary=turn)):
+        assert_close(got, expected, atol=1e-6, rtol=0)
+        (grad,) = torch.autograd.grad(got.square().sum(), x)
+        assert_close(grad, wanted, atol=1e-5, rtol=0)
+    assert not torch.allclose(expected, module(x, causal=True), atol=1e-3)
+
+
+def test_two_turned_tokens_by_hand():
+    module = MultiHeadAttention(2, 1, scale=1.0).to(DEVICE)
+    with torch.no_grad():
+        for projection in (module.q_proj, module.k_proj, module.v_proj, module.out_proj):
+            projection.weight.copy_(torch.eye(2))
+    x = torch.tensor([[[1.0, 0.0], [1.0, 0.0]]], device=DEVICE)
+    _, weights = module(x, rotary=rotary, need_weights=True)
+    near, far = math.exp(1.0), math.exp(math.cos(1.0))  # alike, and one radian apart
+    expected = torch.tensor([[near, far], [far, near]]) / (near + far)
+    assert_close(weights[0, 0], expected)
+
+
+def test_only_the_distance_counts():
+    module, x = layer(2), randn(B, T, 60)
+    shifted = module(x, causal=True, rotary=lambda y, positions: rotary(y, positions + 97))
+    assert_close(shifted, module(x, causal=True, rotary=rotary), atol=1e-4, rtol=0)
+    assert not torch.allclose(
+        module(x[:, [1, 0, 2, 3, 4]], rotary=rotary)[:, 2:], module(x, rotary=rotary)[:, 2:]
+    )
+
+
+def test_the_angles_are_computed_once_and_positions_go_on_after_a_cache():
+    module, x, seen = layer(2), randn(B, T, 60), []
+
+    def turn(heads, positions):
+        seen.append((tuple(heads.shape), positions.tolist(), positions.device.type))
+        return heads
+
+    cache = module.make_cache(B, S)
+    for part in x.split([3, 2], 1):
+        module(part, rotary=turn, cache=cache)
+    assert seen == [((B, 8, 3, 10), [0, 1, 2], DEVICE.type), ((B, 8, 2, 10), [3, 4], DEVICE.type)]
+
+
+def test_grouped_heads_turn_as_repeated_ones():
+    grouped, full = layer(2), layer(6)
+    state = grouped.state_dict()
+    for name in ("k_proj.weight", "k_proj.bias", "v_proj.weight", "v_proj.bias"):
+        state[name] = state[name].unflatten(0, (2, 10)).repeat_interleave(3, 0).flatten(0, 1)
+    full.load_state_dict(state)
+    x, bias = randn(B, T, 60), alibi_bias(6, T, device=DEVICE)
+    assert_close(grouped(x, bias=bias, rotary=rotary), full(x, bias=bias, rotary=rotary))
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_gradients_through_bias_and_rotary_are_right(need_weights):
+    torch.manual_seed(0)
+    module = MultiHeadAttention(12, 3, num_kv_heads=1).double().to(DEVICE)
+    angles = randn(T, 2, seed=3)
+
+    def turn(y, positions):  # in float64 throughout
+        a, b = y.unflatten(-1, (2, 2)).unbind(-2)
+        cos, sin = angles[positions].cos(), angles[positions].sin()
+        return torch.cat([a * cos - b * sin, a * sin + b * cos], -1)
+
+    def run(x, bias):
+        out = module(x, causal=True, bias=bias, rotary=turn, need_weights=need_weights)
+        return out[0] if need_weights else out
+
+    inputs = randn(2, T, 12).requires_grad_(), randn(3, T, T, seed=1).requires_grad_()
+    assert torch.autograd.gradcheck(run, inputs)
+
+
+# what may be empty, and what is rounded
+
+
+@pytest.mark.parametrize(("B", "T"), [(0, 5), (2, 0), (0, 0)])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_empty_batches_and_sequences_give_empty_outputs(B, T, need_weights):
+    module, x = layer(2), randn(B, T, 60)
+    out = module(
+        x, causal=True, bias=alibi_bias(6, T, device=DEVICE), rotary=rotary, need_weights=need_weights
+    )
+    assert (out[0] if need_weights else out).shape == (B, T, 60)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_in_half_precision_asking_for_weights_costs_no_digits(dtype):
+    q, k, v = (2 * randn(B, H, 97, D, seed=seed, dtype=torch.float32).to(dtype) for seed in range(3))
+    expected = attention_weights(q.double(), k.double()) @ v.double()
+    attend = MultiHeadAttention(C, H).attend
+    heads, weights = attend(q, k, v, 0.0, True)
+    fused, _ = attend(q, k, v, 0.0, False)
+    assert heads.dtype == weights.dtype == dtype
+    error, allowed = ((out.double() - expected).abs().mean() for out in (heads, fused))
+    assert error <= 1.1 * allowed
+
+
+def test_under_autocast_x_and_context_may_be_of_any_width_but_float64():
+    _, module = pair()
+    module.float()
+    x, context = randn(B, T, C, dtype=torch.float32), randn(B, S, C, seed=1, dtype=torch.float32)
+    expected = module(x, context)
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        out = module(x, context.bfloat16())
+        with pytest.raises(
+            TypeError, match=r"x must have the layer's dtype torch.float32, got torch.float64"
+        ):
+            module(x.double())
+    assert out.dtype == torch.bfloat16
+    assert_close(out.float(), expected, atol=0.05, rtol=0.05)
+
+
+def test_a_projection_put_in_place_decides_itself_what_it_takes():
+    class Stored(nn.Linear):
+        """Weights kept in another dtype than they are used in, as quantised ones are."""
+
+        def forward(self, x):
+            return nn.functional.linear(x, self.weight.to(x.dtype))
+
+    module, x = MultiHeadAttention(C, H, bias=False), torch.randn(B, T, C)
+    expected = module.bfloat16().float()(x)
+    for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        stored = Stored(C, C, bias=False)
+        stored.load_state_dict(getattr(module, name).state_dict())
+        setattr(module, name, stored.bfloat16())
+    torch.testing.assert_close(module(x), expected)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="a GPU does not look, as the docstring of attention says")
+def test_what_is_hidden_cannot_be_felt_not_even_a_nan(need_weights):
+    module, x = layer(2), randn(B, T, 60)
+    mask = padding_mask([5, 3], T).to(DEVICE)
+    expected, broken = module(x, mask=mask), x.clone()
+    broken[1, 3:] = math.nan
+    out = module(broken, mask=mask, need_weights=need_weights)
+    out = out[0] if need_weights else out
+    assert_close(out[0], expected[0])
+    assert_close(out[1, :3], expected[1, :3])
+
+
+def test_cached_steps_compile_to_whole_graphs():
+    module, x = layer(2), randn(B, T, 60)
+    torch._dynamo.reset()
+    compiled, cache = torch.compile(module, fullgraph=True, backend="eager"), module.make_cache(B, T)
+    with torch.no_grad():
+        steps = [compiled(part, causal=True, rotary=rotary, cache=cache) for part in x.split(1, 1)]
+    assert_close(torch.cat(steps, 1), module(x, causal=True, rotary=rotary))

@@ -108,3 +108,54 @@ def test_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+def test_rotary_in_float64_has_the_gradients_and_angles_of_float64(interleaved):
+    x = torch.randn(3, 5, 6, dtype=torch.float64).to(DEVICE).requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: rotary(x, interleaved=interleaved), (x,))
+    far = torch.tensor([100_003], device=DEVICE)
+    turned = rotary(torch.tensor([[1.0, 0.0]], dtype=torch.float64, device=DEVICE), far)
+    expected = torch.tensor([[math.cos(100_003), math.sin(100_003)]], dtype=torch.float64)
+    assert_close(turned, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("positions", "error", "message"),
+    [
+        ([0, 1], TypeError, "positions must be a torch.Tensor, got list; wrap it in torch.as_tensor"),
+        (torch.tensor([True, False]), TypeError, "positions must be whole numbers, got torch.bool"),
+        (
+            torch.zeros(2).to(torch.complex64),
+            TypeError,
+            "positions must be whole numbers, got torch.complex64",
+        ),
+        (torch.arange(3), ValueError, "positions must broadcast to (..., T) = (5, 2), got (3,)"),
+        (
+            torch.zeros(7, 5, 2).long(),
+            ValueError,
+            "positions must broadcast to (..., T) = (5, 2), got (7, 5, 2)",
+        ),
+    ],
+)
+def test_positions_that_do_not_fit_get_this_message(positions, error, message):
+    positions = positions.to(DEVICE) if isinstance(positions, torch.Tensor) else positions
+    with pytest.raises(error) as caught:
+        rotary(torch.zeros(5, 2, 4, device=DEVICE), positions)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: alibi_bias(2, 3, -1), ValueError, "S must be at least 0, got -1"),
+        (lambda: alibi_bias(2, 3, 4.0), TypeError, "S must be an int, got float (4.0)"),
+        (lambda: rotary([[1.0, 0.0]]), TypeError, "x must be a torch.Tensor, got list; wrap it in torch.as_tensor"),
+        (lambda: rotary(torch.zeros(3, 4), dim=0), ValueError, "dim must be at least 2, got 0"),
+        (lambda: sinusoidal(3, 1), ValueError, "dim must be at least 2, got 1"),
+    ],
+)  # fmt: skip
+def test_sizes_that_make_no_sense_get_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message

@@ -20,6 +20,7 @@ from attnlib import (
     tiled_attention,
 )
 from tests import DEVICE, assert_close, reference
+from tests.test_functional import pytorchs_own
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 ROUNDING = {dtype: 8 * torch.finfo(dtype).eps for dtype in DTYPES}
@@ -76,9 +77,13 @@ def test_shapes_and_dtypes_are_kept_and_the_output_is_the_references(problem):
     assert weights.shape == (*q.shape[:-1], k.shape[-2])
     assert out.dtype == weights.dtype == q.dtype
     exact = reference.attention(q, k, v, **options)
-    close = {"rtol": ROUNDING[q.dtype], "atol": ROUNDING[q.dtype]}
-    assert_close(out.double(), exact, **close)
-    assert_close(tiled_attention(q, k, v, **options, block_size=2).double(), exact, **close)
+    if not exact.numel():
+        return
+    # at most twice PyTorch's own error, and one rounding where it happens to make none
+    theirs = (pytorchs_own(q, k, v, **options).double().cpu().nan_to_num() - exact).abs().max()
+    allowed = 2 * theirs + torch.finfo(q.dtype).eps * exact.abs().max().clamp_min(1)
+    for got in (out, tiled_attention(q, k, v, **options, block_size=2)):
+        assert (got.double().cpu() - exact).abs().max() <= allowed
 
 
 @given(problems())

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attnlib import attention, causal_mask, tiled_attention
-from tests import DEVICE, assert_close, reference
+from tests import DEVICE, assert_close, randn, reference
 from tests.test_functional import HALVES, OPTIONS, B, D, Dv, H, S, T, case, some_bias, some_mask
 
 PLAIN = {name: opts for name, opts in OPTIONS.items() if "softcap" not in opts}
@@ -169,3 +169,90 @@ def test_keys_and_values_must_be_as_many():
     q, k, v = case()
     with pytest.raises(ValueError, match="k and v must have the same length S"):
         tiled_attention(q, k, v[:, :, 1:])
+
+
+# what the first edition got wrong
+
+
+def test_second_derivatives_are_refused_and_not_wrong():
+    q, k, v = (randn(5, 3, seed=i).requires_grad_() for i in range(3))
+    out = tiled_attention(q, k, v, block_size=2)
+    (dq,) = torch.autograd.grad(out.sum(), q, create_graph=True)  # the incoming gradient needs none
+    with pytest.raises(RuntimeError, match="tiled_attention has first derivatives only"):
+        dq.sum().backward()
+
+    def loss(q):
+        return tiled_attention(q, k.detach(), v.detach(), block_size=2).sum()
+
+    with pytest.raises(RuntimeError, match="tiled_attention has first derivatives only"):
+        torch.func.grad(lambda q: torch.func.grad(loss)(q).sum())(q.detach())
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "message"),
+    [
+        (lambda i, j: None, TypeError, "the mask function must return a boolean tensor, True = may attend, got NoneType"),
+        (lambda i, j: True, TypeError, "the mask function must return a boolean tensor, True = may attend, got bool"),
+        (lambda i, j: (i - j).float(), TypeError, "the mask function must return a boolean tensor, True = may attend, got torch.float32"),
+        (
+            lambda i, j: torch.ones(5, 4, device=DEVICE).bool(),
+            ValueError,
+            "the mask function must return what broadcasts to (n, m) = (2, 2) for queries (2, 1) and keys (2,), got (5, 4)",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mask_function_that_answers_wrongly_gets_this_message(answer, error, message):
+    x = randn(5, 3)
+    with pytest.raises(error) as caught:
+        tiled_attention(x, x, x, answer, block_size=2)
+    assert str(caught.value) == message
+
+
+def test_a_mask_and_a_bias_may_be_single_numbers():
+    q, k, v = randn(5, 3), randn(7, 3, seed=1), randn(7, 2, seed=2)
+    yes = torch.tensor(True, device=DEVICE)
+    bias = torch.tensor(0.5, device=DEVICE, dtype=torch.float64, requires_grad=True)
+    out = tiled_attention(q, k, v, yes, bias=bias, block_size=2)
+    assert_close(out, attention(q, k, v))
+    out.square().sum().backward()
+    assert bias.grad.item() == pytest.approx(0.0, abs=1e-12)  # a shift of every score moves nothing
+    assert not tiled_attention(q, k, v, ~yes, block_size=2).any()
+
+
+def test_the_gradient_of_a_bias_is_summed_in_float32():
+    T = 4096
+    q, k = (torch.zeros(T, 1, dtype=torch.bfloat16, device=DEVICE) for _ in range(2))
+    v = torch.zeros(T, 1, dtype=torch.bfloat16, device=DEVICE)
+    v[0] = 1.0
+    bias = torch.zeros(T, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
+    tiled_attention(q, k, v, bias=bias, block_size=16).sum().backward()
+    exact = torch.full((T,), -1 / T, dtype=torch.float64)  # T queries, each with weight 1 / T for each key
+    exact[0] += 1.0
+    assert_close(bias.grad.double(), exact, rtol=2**-7, atol=0)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_softcap_is_that_of_the_formula_with_its_gradients(causal):
+    q, k, v = (
+        3 * randn(2, 3, 5, 7).requires_grad_(),
+        randn(2, 3, 7, 7, seed=1).requires_grad_(),
+        randn(2, 3, 7, 2, seed=2).requires_grad_(),
+    )
+    bias = randn(3, 1, 7, seed=3).requires_grad_()
+    got, expected = (
+        run(q, k, v, causal=causal, bias=bias, softcap=1.5, **options)
+        for run, options in ((tiled_attention, {"block_size": 2}), (attention, {}))
+    )
+    assert_close(got, expected)
+    for a, b in zip(
+        *(torch.autograd.grad(x.sin().sum(), (q, k, v, bias)) for x in (got, expected)), strict=True
+    ):
+        assert_close(a, b)
+
+
+@pytest.mark.skipif(DEVICE.type != "cpu", reason="a GPU does not look for NaN")
+def test_a_hidden_nan_is_not_felt_through_a_softcap():
+    q, v = torch.ones(2, 2, 1, dtype=torch.float64).unbind()
+    k = torch.tensor([[1.0], [math.nan]], dtype=torch.float64)
+    out = tiled_attention(q.requires_grad_(), k, v, torch.tensor([True, False]), softcap=1.0)
+    assert torch.autograd.grad(out.sum(), q)[0].isfinite().all()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TypeVar
 
 import torch
@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib._validate import require_whole
+from attnlib.model import in_mode
 
 T = TypeVar("T")
 Batch = tuple[Tensor, Tensor]
@@ -70,13 +71,14 @@ def fit(
     same seed gives the same batches everywhere, and the caller's random numbers are left as they were.
 
     Args:
-        model: What to train; it is left in the mode it was in.
+        model: What to train. In training mode it is trained as it is, so that a part in eval mode stays
+            frozen in it; in eval mode, all of it is put into training mode, and each part back at the end.
         batch: A function of a generator that returns inputs and targets.
         steps: How many batches.
         lr: Learning rate.
         seed: Of the batches, and of dropout.
         loss: A function of the model's outputs and the targets.
-        max_norm: Gradients are shortened to this length; None leaves them.
+        max_norm: Gradients are shortened to this length, above 0; None leaves them.
         optimizer: How to take a step: `torch.optim.Adam`, `torch.optim.SGD` or another that can be fused.
         label: What to write beside the progress bar.
 
@@ -85,33 +87,33 @@ def fit(
 
     Raises:
         TypeError: If the steps are not a whole number.
-        ValueError: If the learning rate is not above 0, or the model has no parameters.
+        ValueError: If the learning rate or the length is not above 0, or the model has no parameters.
     """
     require_whole("steps", steps, 0)
     if not 0 < lr < float("inf"):
         raise ValueError(f"lr must be a finite number above 0, got {lr}")
+    if max_norm is not None and not max_norm > 0:
+        raise ValueError(f"max_norm must be above 0, or None to leave gradients as they are, got {max_norm}")
     parameters = [p for p in model.parameters() if p.requires_grad]
     if not parameters:
         raise ValueError("model must have parameters to train, got none that require a gradient")
-    device, was_training = parameters[0].device, model.training
+    device = parameters[0].device
     generator = torch.Generator().manual_seed(seed)
     update = optimizer(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
     losses = []
-    model.train()
-    try:
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), _small_products():
-            torch.manual_seed(seed)
-            for _ in track(range(steps), label):
-                inputs, targets = (x.to(device) for x in batch(generator))
-                value = loss(model(inputs), targets)
-                update.zero_grad()
-                value.backward()
-                if max_norm is not None:
-                    nn.utils.clip_grad_norm_(parameters, max_norm)
-                update.step()
-                losses.append(value.detach())  # a number would wait for the GPU at every step
-    finally:
-        model.train(was_training)
+    mode = nullcontext() if model.training else in_mode(model, training=True)
+    random = torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
+    with mode, random, _small_products():
+        torch.manual_seed(seed)
+        for _ in track(range(steps), label):
+            inputs, targets = (x.to(device) for x in batch(generator))
+            value = loss(model(inputs), targets)
+            update.zero_grad()
+            value.backward()
+            if max_norm is not None:
+                nn.utils.clip_grad_norm_(parameters, max_norm)
+            update.step()
+            losses.append(value.detach())  # a number would wait for the GPU at every step
     return torch.stack(losses).tolist() if losses else []
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from types import TracebackType
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib._validate import require_tensor, shape
@@ -89,9 +88,10 @@ def score_statistics(scores: Tensor, module: str = "scores") -> list[ScoreStatis
 class ScoreProbe:
     """Watch the scores of every `MultiHeadAttention` inside a module, while the module does its work.
 
-    Outputs and gradients stay as they are, nothing is kept on the module, and the hooks are gone at the end
-    of the ``with`` block, also after an error. Scores are computed a second time, so attach it to a few
-    batches, not to a whole training::
+    It looks where the softmax is taken, and so at the mask, bias, positions, cache and scale that were really
+    used, whoever gave them: a subclass that brings its own mask, too. Outputs and gradients stay as they are,
+    nothing is kept on the module, and the hooks are gone at the end of the ``with`` block, also after an
+    error. Scores are computed a second time, so attach it to a few batches, not to a whole training::
 
         with ScoreProbe(model) as probe:
             model(batch)
@@ -127,7 +127,7 @@ class ScoreProbe:
         """Attach; what was seen before is kept."""
         for name, module in self._watched.items():
             sums = self._sums.setdefault(name, _Sums())
-            hook = module.register_forward_hook(_hook(sums), with_kwargs=True)
+            hook = module.attend.register_forward_hook(_hook(sums), with_kwargs=True)
             self._hooks.append(hook)
         return self
 
@@ -156,30 +156,11 @@ class ScoreProbe:
 
 def _hook(sums: _Sums):
     @torch.no_grad()
-    def watch(module, arguments, keywords, output):
-        sums.add(_scores(module, *arguments, **keywords))
+    def watch(attend, arguments, options, output):
+        q, k, *_ = arguments
+        sums.add(attention_scores(q, k, **options))  # (B, H, T, S)
 
     return watch
-
-
-def _scores(
-    module: MultiHeadAttention,
-    x: Tensor,
-    context: Tensor | None = None,
-    *,
-    mask: Tensor | None = None,
-    causal: bool = False,
-    need_weights: bool = False,
-    cache=None,
-) -> Tensor:
-    """Compute again what the softmax of a module's forward was taken of."""
-    q, k = (
-        module._split(F.linear(y, p.weight, p.bias))
-        for y, p in ((x, module.q_proj), (x if context is None else context, module.k_proj))
-    )
-    if cache is not None:
-        k, _ = cache.append(k[:, :, :0], k[:, :, :0])  # nothing more; the module has kept its keys already
-    return attention_scores(q, k, mask, causal=causal, scale=module.scale)  # (B, H, T, S)
 
 
 class _Sums:
@@ -194,6 +175,8 @@ class _Sums:
         require_tensor("scores", scores)
         if scores.ndim != 4:
             raise ValueError(f"scores must be (B, H, T, S), got {shape(scores)}")
+        if not scores.numel():
+            return  # an empty batch has nothing to see
         scores = scores.detach().double()
         visible = scores != -math.inf
         n = visible.sum(-1)  # (B, H, T)
@@ -213,7 +196,7 @@ class _Sums:
         self.calls += 1
 
     def heads(self, module: str) -> list[ScoreStatistics]:
-        if not self.totals[0].all():
+        if self.totals is None or not self.totals[0].all():
             raise ValueError(f"a head of {module} must have a row with two visible keys, got none")
         rows, n, free, total, squares, top, share, saturated = self.totals
         columns = (

@@ -16,7 +16,8 @@ ENOUGH = 2e-2  # seconds: the clock and the start of a kernel are then small bes
 def timed(work: Callable[[], object], device: torch.device, calls: int = 1) -> float:
     """Run ``work`` some times in a row and return the seconds of one call.
 
-    On a GPU the calls are queued, as a model would queue them, and waited for at the end.
+    On a GPU or another accelerator the calls are queued, as a model would queue them, and waited for at the
+    end; what was queued before is waited for before the clock starts.
 
     Args:
         work: A function without arguments.
@@ -26,12 +27,18 @@ def timed(work: Callable[[], object], device: torch.device, calls: int = 1) -> f
     Returns:
         Seconds a call.
     """
+    _wait(device)
     start = time.perf_counter()
     for _ in range(calls):
         work()
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    _wait(device)
     return (time.perf_counter() - start) / calls
+
+
+def _wait(device: torch.device) -> None:
+    """Wait for what is queued: on CUDA, MPS and whatever else PyTorch calls an accelerator."""
+    if device.type not in ("cpu", "meta"):
+        torch.accelerator.synchronize(device)
 
 
 def seconds(work: Callable[[], object], device: torch.device, *, runs: int = 5) -> float:

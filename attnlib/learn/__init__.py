@@ -5,7 +5,7 @@ Nothing else in `attnlib` imports this package.
 
 from attnlib.learn.claims import ClaimError, claim
 from attnlib.learn.exercises import check, hint
+from attnlib.learn.overview import progress
 from attnlib.learn.quizzes import quiz
-from attnlib.learn.record import progress
 
 __all__ = ["ClaimError", "check", "claim", "hint", "progress", "quiz"]

@@ -12,6 +12,7 @@ PLAIN = str.maketrans({"✓": "[ok]", "✗": "[no]", "○": "[ ]", "█": "#", "
 
 def show(markup: str, text: str) -> None:
     """Display ``markup`` in a notebook, or print ``text`` where there is none."""
+    markup, text = (words.encode("utf8", "replace").decode("utf8") for words in (markup, text))
     if "IPython" in sys.modules:
         from IPython import get_ipython
         from IPython.display import display

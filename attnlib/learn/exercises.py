@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
+from attnlib.learn import bank
 from attnlib.learn._show import inline, line, plain, show
+from attnlib.learn.grading import Exercise, NotWrittenError, describe, explain
 from attnlib.learn.record import save_attempt
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """One exercise.
-
-    Attributes:
-        id: Chapter and number, like ``3.4``.
-        title: What it is called on the page.
-        difficulty: ``easy``, ``medium`` or ``hard``.
-        minutes: How long it takes.
-        hints: Two or more, each giving away a little more.
-        grade: Takes the answer and returns None if it is right, else the mistake in words.
-        lesson: What to take away, told after it is solved.
-    """
-
-    id: str
-    title: str
-    difficulty: str
-    minutes: int
-    hints: tuple[str, ...]
-    grade: Callable[[object], str | None]
-    lesson: str
-
 
 _given: dict[str, int] = {}  # hints given so far in this session
 
 
 def check(id: str, answer: object, *, record: bool = True) -> None:
-    """Grade an answer and say what is wrong with it. Never raises.
+    """Grade an answer and say what is wrong with it.
+
+    Never raises: whatever the answer does is told in a sentence, and so is an interruption of an endless one.
 
     Args:
-        id: The exercise, like ``"3.4"``.
+        id: The exercise, like ``"3.4"``: text, since 6.10 is 6.1 as a number.
         answer: What it asks for: a number, a tensor or a function.
         record: Whether to keep the result as progress; the solutions pages do not.
     """
@@ -98,19 +75,15 @@ def _grade(exercise: Exercise, answer: object) -> object:
     """Return None if right, the mistake as a string, or NOT_ATTEMPTED."""
     try:
         return NOT_ATTEMPTED if _blank(answer) else exercise.grade(answer)
-    except _NotWrittenError:
+    except NotWrittenError:
         return NOT_ATTEMPTED
-    except (Exception, SystemExit) as error:  # the learner's code may do anything
+    except KeyboardInterrupt:
+        return (
+            "you interrupted it before it had an answer. "
+            "If it would not have ended by itself, look for a loop that nothing stops."
+        )
+    except BaseException as error:  # the learner's code may do anything
         return f"it stopped with `{explain(error)}`."
-
-
-def explain(error: BaseException) -> str:
-    """Return an error in one line, fit to stand between backticks."""
-    try:
-        text = " ".join(str(error).split()).replace("`", "'").rstrip(".")
-    except Exception:  # an error that cannot even say what it is
-        text = ""
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _blank(answer: object) -> bool:
@@ -121,39 +94,16 @@ def _blank(answer: object) -> bool:
     return isinstance(answer, (list, tuple)) and (len(answer) == 0 or any(map(_blank, answer)))
 
 
-class _NotWrittenError(Exception):
-    """The learner's function returns nothing yet."""
-
-
-def call(function: object, *arguments: object) -> object:
-    """Call a learner's function for a grader; an empty one counts as not attempted.
-
-    Raises:
-        TypeError: If it is not a function, or takes other arguments.
-    """
-    if not callable(function):
-        raise TypeError(f"the answer must be a function, got {type(function).__name__}")
-    try:
-        result = function(*arguments)
-    except NotImplementedError as error:
-        if str(error):  # PyTorch's own, from code that was written
-            raise
-        raise _NotWrittenError from None
-    if result is ...:
-        raise _NotWrittenError
-    if result is None:
-        raise TypeError("your function returns None: the return is missing")
-    if isinstance(result, tuple):
-        raise TypeError(f"your function returns a tuple of {len(result)}: return the result alone")
-    return result
-
-
-def _find(id: str) -> Exercise | None:
-    from attnlib.learn import bank
-
-    found = bank.exercises().get(str(id))
-    if found is None:
-        known = ", ".join(bank.exercises())
-        body = f"There is no exercise `{id}`. There are {known}."
-        show(line("bad", "✗", "Not found.", inline(body)), f"✗ Not found. {plain(body)}")
-    return found
+def _find(id: object) -> Exercise | None:
+    """Return the exercise, or say what is wrong with its name."""
+    if type(id) is str:
+        if id in bank.exercises():
+            return bank.exercises()[id]
+        body = f"There is no exercise `{id}`. There are {', '.join(bank.exercises())}."
+    else:
+        body = (
+            f'The exercise must be text, like `"6.10"`, got {describe(id)}. '
+            "Put it in quotes: as numbers, 6.10 and 6.1 are the same."
+        )
+    show(line("bad", "✗", "Not found.", inline(body)), f"✗ Not found. {plain(body)}")
+    return None

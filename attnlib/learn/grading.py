@@ -1,13 +1,87 @@
-"""Small helpers that graders share."""
+"""What a grader is made of: the exercise it belongs to, calling an answer, reading and comparing numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise.
+
+    Attributes:
+        id: Chapter and number, like ``3.4``.
+        title: What it is called on the page.
+        difficulty: ``easy``, ``medium`` or ``hard``.
+        minutes: How long it takes.
+        hints: Two or more, each giving away a little more.
+        grade: Takes the answer and returns None if it is right, else the mistake in words.
+        lesson: What to take away, told after it is solved.
+    """
+
+    id: str
+    title: str
+    difficulty: str
+    minutes: int
+    hints: tuple[str, ...]
+    grade: Callable[[object], str | None]
+    lesson: str
+
+
+class NotWrittenError(Exception):
+    """The learner's function returns nothing yet."""
+
+
+def call(function: object, *arguments: object) -> object:
+    """Call a learner's function for a grader; an empty one counts as not attempted.
+
+    Raises:
+        TypeError: If it is not a function, or takes other arguments.
+    """
+    if not callable(function):
+        raise TypeError(f"the answer must be a function, got {type(function).__name__}")
+    try:
+        result = function(*arguments)
+    except NotImplementedError as error:
+        if str(error):  # PyTorch's own, from code that was written
+            raise
+        raise NotWrittenError from None
+    if result is ...:
+        raise NotWrittenError
+    if result is None:
+        raise TypeError("your function returns None: the return is missing")
+    if isinstance(result, tuple):
+        raise TypeError(f"your function returns a tuple of {len(result)}: return the result alone")
+    return result
+
+
+def explain(error: BaseException) -> str:
+    """Return an error in one line, fit to stand between backticks. Never raises."""
+    try:
+        text = " ".join(str(error).split()).replace("`", "'").rstrip(".")
+    except BaseException:  # an error that cannot even say what it is
+        text = ""
+    return f"{class_name(error)}: {text}" if text else class_name(error)
+
+
+def describe(thing: object) -> str:
+    """Return what came, for a sentence: its class, and a number's value where it is short. Never raises."""
+    short = type(thing) in (int, float) and abs(thing) < 1000
+    return f"{class_name(thing)} {thing}" if short else class_name(thing)
+
+
+def class_name(thing: object) -> str:
+    """Return what a thing's class is called. Never raises."""
+    try:
+        return str(type(thing).__name__)
+    except BaseException:  # a class of a class that keeps it to itself
+        return "Nameless"
 
 
 def numbers(answer: object) -> Tensor:

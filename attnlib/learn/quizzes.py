@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from attnlib.learn.bank import quiz_data
 from attnlib.learn.record import save_quiz
 
 
@@ -18,12 +19,12 @@ def quiz(chapter: str) -> Any:
 
     Raises:
         ImportError: If the widgets are not installed, with what to install.
+        TypeError: If the chapter is not text.
         ValueError: If there is no such quiz.
     """
-    from attnlib.learn.bank import quiz_data
     from attnlib.widgets import Quiz
 
-    data = quiz_data(str(chapter))
-    widget = Quiz(chapter=str(chapter), title=data["title"], questions=data["question"])
-    widget.observe(lambda change: save_quiz(str(chapter), change["new"]), names="score")
+    data = quiz_data(chapter)
+    widget = Quiz(chapter=chapter, title=data["title"], questions=data["question"])
+    widget.observe(lambda change: save_quiz(chapter, change["new"]), names="score")
     return widget

@@ -2,18 +2,39 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import sys
+import time
+import uuid
+from collections.abc import Callable
 from pathlib import Path
 
-from attnlib.learn._show import show
+from attnlib.learn._lock import locked, patiently
+
+PATIENCE = 10.0  # seconds to wait while others write; a write takes milliseconds
+
+
+class RecordError(Exception):
+    """Progress cannot be read or kept; says why, and what to do."""
 
 
 def home() -> Path:
-    """Return the folder for progress: ``ATTNLIB_HOME``, else the user's data folder."""
+    """Return the folder for progress: ``ATTNLIB_HOME``, where ``~`` counts, else the user's data folder.
+
+    Raises:
+        RecordError: If that needs a home folder and there is none.
+    """
+    try:
+        return _home()
+    except RuntimeError:
+        raise RecordError("no home folder was found; set ATTNLIB_HOME to a folder to keep it in") from None
+
+
+def _home() -> Path:
     if os.environ.get("ATTNLIB_HOME"):
-        return Path(os.environ["ATTNLIB_HOME"])
+        return Path(os.environ["ATTNLIB_HOME"]).expanduser()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -23,10 +44,6 @@ def home() -> Path:
     return base / "attnlib"
 
 
-class UnreadableError(Exception):
-    """The progress file is there but cannot be read or written."""
-
-
 def load() -> dict:
     """Read what is known.
 
@@ -34,18 +51,9 @@ def load() -> dict:
         ``{"exercises": {id: {"attempts": n, "passed": bool}}, "quizzes": {chapter: best}}``.
 
     Raises:
-        UnreadableError: If the file is there but is not what this module writes.
+        RecordError: If the file is there but is not what this module writes, or has no place to be.
     """
-    path = home() / "progress.json"
-    try:
-        data = json.loads(path.read_text("utf8"))
-    except FileNotFoundError:
-        return {"exercises": {}, "quizzes": {}}
-    except (OSError, ValueError) as error:
-        raise UnreadableError(f"{path}: {error}") from None
-    if not _well_formed(data):
-        raise UnreadableError(f"{path}: not a progress file")
-    return data
+    return _read(home() / "progress.json")
 
 
 def save_attempt(id: str, *, passed: bool) -> str:
@@ -72,57 +80,60 @@ def save_quiz(chapter: str, score: int) -> str:
     return _update(change)
 
 
-def progress() -> None:
-    """Show a table by chapter: exercises solved and the best score of each quiz."""
-    from attnlib.learn import bank
+def left_alone(why: object) -> str:
+    """Return the sentence that tells a learner why the file is as it was."""
+    return f"(Progress was left alone: {why}.)"
 
+
+def _update(change: Callable[[dict], None]) -> str:
+    """Read, change and write the file while nobody else does; what cannot be used is left as it is."""
     try:
-        data, note = load(), ""
-    except UnreadableError as error:
-        data, note = {"exercises": {}, "quizzes": {}}, _trouble(error)
-    rows = []
-    for chapter, topic in bank.CHAPTERS.items():
-        ids = [id for id in bank.exercises() if id.split(".")[0] == chapter]
-        solved = sum(bool(data["exercises"].get(id, {}).get("passed")) for id in ids)
-        questions = len(bank.quiz_data(chapter)["question"])
-        best = min(data["quizzes"].get(chapter, 0), questions)
-        title = f"{chapter}. {topic.replace('_', ' ')}"
-        bar = "█" * round(10 * solved / len(ids)) + "░" * (10 - round(10 * solved / len(ids)))
-        rows.append((title, bar, f"{solved} of {len(ids)}", f"{best} of {questions}"))
-    head = ("chapter", "", "exercises", "quiz")
-    widths = [max(len(r[i]) for r in (head, *rows)) for i in range(4)]
-    text = "\n".join(
-        "  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in (head, *rows)
-    )
-    cells = "".join(
-        f'<tr><th scope="row">{t}</th><td aria-hidden="true">{b}</td><td>{e}</td><td>{q}</td></tr>'
-        for t, b, e, q in rows
-    )
-    markup = (
-        '<table class="pa-progress"><thead><tr><th scope="col">chapter</th>'
-        '<td></td><th scope="col">exercises</th><th scope="col">quiz</th></tr></thead>'
-        f"<tbody>{cells}</tbody></table>"
-    )
-    show(markup + (f"<p>{note}</p>" if note else ""), text + (f"\n{note}" if note else ""))
-
-
-def _update(change) -> str:
-    """Read, change and write the file in one go; whatever is unreadable is left as it is."""
-    path = home() / "progress.json"
-    try:
-        data = load()
-        change(data)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        new = path.with_suffix(f".{os.getpid()}.tmp")
-        new.write_text(json.dumps(data, indent=1, sort_keys=True) + "\n", "utf8")
-        os.replace(new, path)  # never half a file
-    except (OSError, UnreadableError) as error:
-        return _trouble(error)
+        folder = home()
+        path = Path(os.path.realpath(folder / "progress.json"))  # a link stays a link
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(path.with_name(f"{path.name}.lock"), PATIENCE):
+            data = _read(path)
+            change(data)
+            _write(path, data)
+    except RecordError as error:
+        return left_alone(error)
+    except TimeoutError as error:
+        return left_alone(f"{error}. Run the cell again")
+    except OSError as error:
+        return left_alone(f"{error}. Set ATTNLIB_HOME to a folder that can be written")
+    except KeyboardInterrupt:
+        return left_alone("you interrupted it. Run the cell again")
     return ""
 
 
-def _trouble(error: Exception) -> str:
-    return f"(Progress was left alone, its file cannot be used: {error}. Move it away to start afresh.)"
+def _read(path: Path) -> dict:
+    try:
+        data = json.loads(path.read_text("utf8"))
+    except FileNotFoundError:
+        return {"exercises": {}, "quizzes": {}}
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecordError(f"{path} cannot be read ({error}). Move it away to start afresh") from None
+    if not _well_formed(data):
+        raise RecordError(f"{path} is not a progress file. Move it away to start afresh")
+    return data
+
+
+def _write(path: Path, data: dict) -> None:
+    """Replace the file in one step, so that nobody ever sees half of it."""
+    try:
+        text = json.dumps(data, indent=1, sort_keys=True) + "\n"
+    except (ValueError, RecursionError) as error:  # what others have put into it
+        raise RecordError(f"{path} cannot be written back ({error}). Move it away to start afresh") from None
+    new = path.with_name(f"{path.name}.{uuid.uuid4().hex}.tmp")
+    try:
+        with open(new, "x", encoding="utf8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        patiently(lambda: os.replace(new, path), time.monotonic() + PATIENCE)
+    finally:  # also what a process left that was killed here
+        for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):
+            left.unlink(missing_ok=True)
 
 
 def _well_formed(data: object) -> bool:

@@ -12,10 +12,21 @@ except ImportError as error:
         "the explorables need anywidget and ipywidgets: pip install 'attnlib[widgets]'"
     ) from error
 
-__all__ = ["anywidget", "static", "traitlets"]
+__all__ = ["anywidget", "front_end", "traitlets"]
 
 
-def static(*names: str) -> str:
-    """Join files of ``static/`` into one text, since a front end cannot import another file."""
+def front_end(name: str) -> tuple[str, str]:
+    """Return the script and the style of a widget, as it carries them to the page.
+
+    Args:
+        name: Which: ``plane`` for ``static/plane.js`` and ``static/plane.css``.
+
+    Returns:
+        The two texts, each after what all widgets share, since a front end cannot import another file.
+    """
     folder = resources.files("attnlib.widgets") / "static"
-    return "\n".join((folder / name).read_text("utf8") for name in names)
+
+    def joined(kind: str) -> str:
+        return "\n".join((folder / f"{stem}.{kind}").read_text("utf8") for stem in ("common", name))
+
+    return joined("js"), joined("css")

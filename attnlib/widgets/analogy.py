@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnlib.experiments.tasks import word_pairs
 from attnlib.experiments.wordvectors import WordVectors
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 EQUATIONS = [
     ["king", "man", "woman"],
@@ -53,8 +53,7 @@ class AnalogyMap(anywidget.AnyWidget):
         presets: Three words each, to start from.
     """
 
-    _esm = static("common.js", "analogy.js")
-    _css = static("common.css", "analogy.css")
+    _esm, _css = front_end("analogy")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     vectors = traitlets.Unicode().tag(sync=True)

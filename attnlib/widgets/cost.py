@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops, score_bytes
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 DTYPES = {4: torch.float32, 2: torch.bfloat16, 1: torch.int8}
 
@@ -25,8 +25,7 @@ class CostCalculator(anywidget.AnyWidget):
         network: Whether the network of each block is drawn too, four times as wide inside as the model.
     """
 
-    _esm = static("common.js", "cost.js")
-    _css = static("common.css", "cost.css")
+    _esm, _css = front_end("cost")
 
     n = traitlets.Int(1024).tag(sync=True)
     d_model = traitlets.Int(768).tag(sync=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 
 class GradientDecay(anywidget.AnyWidget):
@@ -19,8 +19,7 @@ class GradientDecay(anywidget.AnyWidget):
         squash: Whether the tanh is taken.
     """
 
-    _esm = static("common.js", "decay.js")
-    _css = static("common.css", "decay.css")
+    _esm, _css = front_end("decay")
 
     weight = traitlets.Float(0.9).tag(sync=True)
     length = traitlets.Int(50).tag(sync=True)

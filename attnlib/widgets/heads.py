@@ -11,7 +11,7 @@ from attnlib.experiments.tasks import relation_masks, spell
 from attnlib.functional import attention_weights
 from attnlib.instruments.statistics import relation_share
 from attnlib.multihead import MultiHeadAttention
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 LETTERS = [2, 0, 1, 0, 3, 1, 1, 2]
 DIGITS = [5, 1, 7, 4, 0, 2, 6, 3]
@@ -37,8 +37,7 @@ class HeadViewer(anywidget.AnyWidget):
         bias: ``(3 * digits,)``: the scores of the answers before any head has spoken.
     """
 
-    _esm = static("common.js", "heads.js")
-    _css = static("common.css", "heads.css")
+    _esm, _css = front_end("heads")
 
     letters = traitlets.List(traitlets.Int()).tag(sync=True)
     digits = traitlets.List(traitlets.Int()).tag(sync=True)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnlib.functional import masked_softmax
 from attnlib.masks import causal_mask, document_mask, padding_mask, prefix_mask, sliding_window_mask
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat"]
 SCORES = [
@@ -43,8 +43,7 @@ class MaskPainter(anywidget.AnyWidget):
         presets: Masks to start from, by name.
     """
 
-    _esm = static("common.js", "masks.js")
-    _css = static("common.css", "masks.css")
+    _esm, _css = front_end("masks")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     scores = traitlets.List().tag(sync=True)

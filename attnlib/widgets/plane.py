@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention, attention_weights
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 
 class AttentionPlane(anywidget.AnyWidget):
@@ -29,8 +29,7 @@ class AttentionPlane(anywidget.AnyWidget):
         presets: Sentences to choose from, each with ``name``, ``words``, ``points`` and ``query``.
     """
 
-    _esm = static("common.js", "plane.js")
-    _css = static("common.css", "plane.css")
+    _esm, _css = front_end("plane")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     points = traitlets.List().tag(sync=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 
 class Quiz(anywidget.AnyWidget):
@@ -15,8 +15,7 @@ class Quiz(anywidget.AnyWidget):
         score: How many were right at the first try.
     """
 
-    _esm = static("common.js", "quiz.js")
-    _css = static("common.css", "quiz.css")
+    _esm, _css = front_end("quiz")
 
     chapter = traitlets.Unicode().tag(sync=True)
     title = traitlets.Unicode().tag(sync=True)

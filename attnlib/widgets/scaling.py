@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnlib.functional import attention_weights
 from attnlib.instruments.statistics import entropy, jacobian_norm
-from attnlib.widgets._base import anywidget, static, traitlets
+from attnlib.widgets._base import anywidget, front_end, traitlets
 
 KEYS, WIDEST = 12, 1024
 SCALINGS = ("none", "root", "full")
@@ -47,8 +47,7 @@ class ScalingLab(anywidget.AnyWidget):
         draw: Which random vectors.
     """
 
-    _esm = static("common.js", "scaling.js")
-    _css = static("common.css", "scaling.css")
+    _esm, _css = front_end("scaling")
 
     power = traitlets.Int(2).tag(sync=True)
     scaling = traitlets.Enum(SCALINGS, "none").tag(sync=True)

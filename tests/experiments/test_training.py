@@ -105,6 +105,49 @@ def test_the_mode_comes_back_even_after_an_error():
     assert not model.training
 
 
+def two_parts():
+    torch.manual_seed(0)
+    return torch.nn.Sequential(torch.nn.Linear(1, 3), torch.nn.Dropout(0.5), torch.nn.Linear(3, 1)).to(DEVICE)
+
+
+def modes_of(model):
+    return [part.training for part in model.modules()]
+
+
+@pytest.mark.parametrize("loss", [square_error, lambda *_: 1 / 0])
+@pytest.mark.parametrize("training", [True, False])
+def test_every_part_gets_its_own_mode_back(training, loss):
+    model = two_parts().train(training)
+    model[1].train(not training)
+    before = modes_of(model)
+    try:
+        fit(model, line, steps=2, loss=loss)
+    except ZeroDivisionError:
+        assert loss is not square_error
+    assert modes_of(model) == before
+
+
+def test_a_frozen_part_stays_frozen_while_the_rest_trains():
+    model, seen = two_parts(), []
+    model.register_forward_pre_hook(lambda *_: seen.append(modes_of(model)))
+    model[1].eval()
+    fit(model, line, steps=1, loss=square_error)
+    model.eval()
+    fit(model, line, steps=1, loss=square_error)
+    assert seen == [[True, True, False, True], [True] * 4]
+
+
+def test_after_an_error_random_numbers_and_settings_are_as_before():
+    torch.manual_seed(3)
+    expected, was_enabled = torch.rand(1), torch.backends.mkldnn.enabled
+    model = fresh_line()
+    torch.manual_seed(3)
+    with pytest.raises(ZeroDivisionError):
+        fit(model, line, steps=1, loss=lambda *_: 1 / 0)
+    assert torch.equal(torch.rand(1), expected)
+    assert torch.backends.mkldnn.enabled == was_enabled
+
+
 def test_no_steps_change_nothing():
     model = fresh_line()
     before = model.weight.clone()
@@ -124,6 +167,14 @@ def test_cross_entropy_by_hand():
         ({"steps": -1}, "steps must be at least 0, got -1"),
         ({"steps": 1, "lr": 0.0}, "lr must be a finite number above 0, got 0.0"),
         ({"steps": 1, "lr": math.nan}, "lr must be a finite number above 0, got nan"),
+        (
+            {"steps": 1, "max_norm": -1.0},
+            "max_norm must be above 0, or None to leave gradients as they are, got -1.0",
+        ),
+        (
+            {"steps": 1, "max_norm": math.nan},
+            "max_norm must be above 0, or None to leave gradients as they are, got nan",
+        ),
     ],
 )
 def test_bad_input_gets_this_message(options, message):

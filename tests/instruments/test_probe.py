@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib import Decoder, MultiHeadAttention, TransformerBlock, causal_mask
+from attnlib import Decoder, MultiHeadAttention, TransformerBlock, attention_scores, causal_mask, rotary
 from attnlib.instruments.probe import ScoreProbe, ScoreStatistics, score_statistics, score_table
 from tests import DEVICE
 
@@ -117,8 +117,92 @@ def test_nothing_is_left_on_the_module_even_after_an_error():
     with pytest.raises(ValueError, match="x must be"), ScoreProbe(block) as probe:
         block.attention(randn(B, T, C + 1))
     assert not probe._hooks
-    assert not block.attention._forward_hooks
+    assert not block.attention.attend._forward_hooks
     assert {name: set(vars(module)) for name, module in block.named_modules()} == before
+
+
+def scores_of(module, x, turn=None, **options):
+    """What the softmax of a module is taken of, from its weights."""
+    q, k = (p(x).unflatten(-1, (-1, module.head_dim)).transpose(1, 2) for p in (module.q_proj, module.k_proj))
+    q, k = (q, k) if turn is None else (turn(q), turn(k))
+    return attention_scores(q, k, scale=module.scale, **options).detach()
+
+
+def assert_seen(probe, scores):
+    for head, found in enumerate(probe.heads()):
+        assert_by_hand(found, scores[:, head])
+
+
+class OnlyTheFirst(MultiHeadAttention):
+    """A subclass that brings its own mask, and arguments of its own."""
+
+    def forward(self, x, first, **options):
+        mask = torch.arange(x.shape[1], device=x.device) < first
+        return super().forward(x, mask=mask, **options)
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_subclass_that_masks_inside_is_measured_masked(need_weights):
+    torch.manual_seed(0)
+    module, x = OnlyTheFirst(C, H).to(DEVICE), 3 * randn(B, T, C)
+    with ScoreProbe(module) as probe:
+        module(x, 3, causal=True, need_weights=need_weights)
+    mask = torch.arange(T, device=DEVICE) < 3
+    assert_seen(probe, scores_of(module, x, mask=mask, causal=True))
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+@pytest.mark.parametrize("num_kv_heads", [1, 3])
+def test_bias_rotary_and_cache_are_seen_as_they_were_used(need_weights, num_kv_heads):
+    torch.manual_seed(0)
+    module = MultiHeadAttention(H * 10, H, num_kv_heads=num_kv_heads, scale=0.7).to(DEVICE)
+    x, bias = randn(B, T, H * 10), 3 * randn(H, T, T, seed=1)
+    cache = module.make_cache(B, T)
+    with torch.no_grad(), ScoreProbe(module) as full:
+        module(x, causal=True, bias=bias, rotary=rotary, need_weights=need_weights)
+    with torch.no_grad(), ScoreProbe(module) as steps:
+        for a, b in ((0, 3), (3, 5)):
+            options = {"bias": bias[:, a:b, :b], "rotary": rotary, "need_weights": need_weights}
+            module(x[:, a:b], causal=True, cache=cache, **options)
+    scores = scores_of(module, x, rotary, causal=True, bias=bias)
+    assert_seen(full, scores)
+    assert_seen(steps, scores)
+
+
+def test_probes_nest_and_may_end_in_any_order():
+    module, x = make(), randn(B, T, C)
+    outer, inner = ScoreProbe(module), ScoreProbe(module)
+    outer.__enter__()
+    module(x)
+    inner.__enter__()
+    module(x)
+    outer.__exit__(None, None, None)
+    module(x)
+    inner.__exit__(None, None, None)
+    module(x)
+    assert outer.heads() == inner.heads()
+    assert outer.heads()[0].rows == 2 * B * T
+    assert not module.attend._forward_hooks
+
+
+@pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")
+def test_under_autocast_the_scores_are_those_of_its_dtype():
+    module, x = make(), randn(B, T, C)
+    with torch.autocast(DEVICE.type, torch.bfloat16), ScoreProbe(module) as probe:
+        plain = module(x)
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        assert torch.equal(module(x), plain)
+    exact = score_statistics(scores_of(module, x))
+    for found, wanted in zip(probe.heads(), exact, strict=True):
+        assert found.std == pytest.approx(wanted.std, rel=0.02)
+
+
+def test_an_empty_batch_is_no_news():
+    module, x = make(), randn(B, T, C)
+    with ScoreProbe(module) as probe:
+        for some in (x, x[:0], x[:, :0]):
+            assert module(some).shape == some.shape
+    assert probe.heads()[0].rows == B * T
 
 
 def test_modules_are_named_by_their_path_and_several_batches_are_pooled():

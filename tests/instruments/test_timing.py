@@ -12,6 +12,21 @@ def test_timed_is_the_time_of_one_call():
     assert timed(lambda: time.sleep(0.01), CPU, calls=3) >= 0.01
 
 
+@pytest.mark.parametrize("kind", ["cuda", "mps", "xpu"])
+def test_an_accelerator_is_waited_for_before_the_clock_starts_and_before_it_stops(monkeypatch, kind):
+    events, device = [], torch.device(kind)
+    monkeypatch.setattr(torch.accelerator, "synchronize", lambda where: events.append(where))
+    monkeypatch.setattr(time, "perf_counter", lambda: events.append("clock") or 0.0)
+    timed(lambda: events.append("work"), device, calls=2)
+    assert events == [device, "clock", "work", "work", device, "clock"]
+
+
+@pytest.mark.parametrize("kind", ["cpu", "meta"])
+def test_where_nothing_is_queued_nothing_is_waited_for(monkeypatch, kind):
+    monkeypatch.setattr(torch.accelerator, "synchronize", lambda where: pytest.fail("waited"))
+    assert timed(lambda: None, torch.device(kind)) >= 0
+
+
 def test_seconds_runs_once_uncounted_then_once_to_size_the_runs():
     calls = []
     taken = seconds(lambda: (calls.append(1), time.sleep(0.025)), CPU, runs=3)

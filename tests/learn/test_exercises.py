@@ -1,7 +1,10 @@
+import signal
+
 import pytest
+import torch
 
 from attnlib.learn import bank, check, exercises, hint, record
-from attnlib.learn.exercises import Exercise
+from attnlib.learn.grading import Exercise
 
 
 @pytest.fixture(autouse=True)
@@ -31,31 +34,158 @@ def test_a_blank_answer_is_not_an_attempt(blank, capsys):
     assert record.load()["exercises"] == {}
 
 
-def test_it_never_raises(capsys):
-    def explodes(*_):
-        raise ZeroDivisionError("boom")
+class Refusal(BaseException):
+    """What no ``except Exception`` stops."""
 
-    class UnspeakableError(Exception):
-        def __str__(self):
-            raise ValueError
 
-    def unspeakable(*_):
-        raise UnspeakableError
+class UnspeakableError(Exception):
+    def __str__(self):
+        raise Refusal
 
-    def leaves(*_):
-        raise SystemExit
 
-    endless = []
-    endless.append(endless)
-    wild = (explodes, unspeakable, leaves, endless, object(), "text", float("nan"), 1j, lambda: 1)
-    for answer in wild:
-        for id in (*bank.exercises(), "9.9", 7, None):
-            check(id, answer)
+class Nameless(type):
+    @property
+    def __name__(cls):
+        raise Refusal
+
+
+class NamelessError(Exception, metaclass=Nameless):
+    pass
+
+
+def refuses(*methods, base=object):
+    """An answer whose methods raise what no ``except Exception`` stops."""
+
+    def refuse(*_, **__):
+        raise Refusal
+
+    kinds = {"__class__": property, "__torch_function__": classmethod}
+    body = {name: kinds.get(name, lambda method: method)(refuse) for name in methods}
+    return type("Contrary", (base,), {"__hash__": None} | body)()
+
+
+def raises(error):
+    def answer(*_):
+        raise error
+
+    return answer
+
+
+def endless(*_):
+    signal.raise_signal(signal.SIGINT)  # the learner presses the button
+    while True:
+        pass
+
+
+def endless_list():
+    answer = []
+    answer.append(answer)
+    return answer
+
+
+STOPPED = {
+    "it stopped with ZeroDivisionError: boom.": ZeroDivisionError("boom"),
+    "it stopped with SystemExit.": SystemExit(),
+    "it stopped with GeneratorExit.": GeneratorExit(),
+    "it stopped with Refusal: no 'code'.": Refusal("no `code`."),
+    "it stopped with UnspeakableError.": UnspeakableError(),
+    "it stopped with Nameless.": NamelessError(),
+}
+
+
+@pytest.mark.parametrize(("sentence", "error"), STOPPED.items())
+def test_whatever_an_answer_raises_is_told(sentence, error, capsys):
+    check("3.2", raises(error))
+    assert f"✗ Exercise 3.2 not yet: {sentence} Stuck?" in capsys.readouterr().out
+    assert record.load()["exercises"] == {"3.2": {"attempts": 1, "passed": False}}
+
+
+def test_an_endless_loop_can_be_interrupted_and_gets_a_sentence(capsys):
+    check("3.2", endless)
+    assert capsys.readouterr().out.startswith(
+        "✗ Exercise 3.2 not yet: you interrupted it before it had an answer. "
+        "If it would not have ended by itself, look for a loop that nothing stops."
+    )
+
+
+METHODS = [
+    f"__{name}__"
+    for name in ("repr", "str", "format", "eq", "len", "iter", "getitem", "float", "int", "bool", "index",
+                 "array", "class", "call", "getattribute")
+]  # fmt: skip
+WILD = {
+    "raises": raises(ZeroDivisionError("boom")),
+    "refuses": raises(Refusal()),
+    "leaves": raises(SystemExit()),
+    "unspeakable": raises(UnspeakableError()),
+    "unnamed": raises(NamelessError()),
+    "endless": endless_list(),
+    "object": object(),
+    "text": "text",
+    "nan": float("nan"),
+    "complex": 1j,
+    "no arguments": lambda: 1,
+    "contrary result": lambda *_: refuses(*METHODS),
+    "contrary list": refuses("__len__", "__iter__", "__getitem__", "__eq__", "__repr__", base=list),
+    "contrary dict": refuses("values", "__len__", "__iter__", "__eq__", "__repr__", base=dict),
+    "contrary number": refuses("__float__", "__eq__", "__sub__", "__repr__", "__str__", base=float),
+    "contrary tensor": refuses("__torch_function__", "__repr__", base=torch.Tensor),
+    **{f"contrary {name}": refuses(name) for name in METHODS},
+}
+
+
+@pytest.mark.parametrize("name", WILD)  # by name: pytest itself would trip over the answers
+def test_it_never_raises(name, capsys):
+    for id in bank.exercises():
+        check(id, WILD[name], record=False)
+    said = capsys.readouterr().out.rstrip().split("\n")
+    assert len(said) == len(bank.exercises())
+    assert all(line.startswith(("✗ Exercise", "○ Exercise")) for line in said)
+
+
+def test_an_error_that_no_page_can_show_is_shown_without_it(monkeypatch, capsys):
+    import IPython
+    import IPython.display
+
+    shown = []
+    check("3.2", raises(ValueError("half a letter: \ud83d")))
+    monkeypatch.setattr(IPython, "get_ipython", lambda: object())
+    monkeypatch.setattr(IPython.display, "display", lambda data, raw: shown.append(data))
+    check("3.2", raises(ValueError("half a letter: \ud83d")))
+    assert "half a letter: ?" in capsys.readouterr().out
+    assert all("half a letter: ?" in text for text in shown[0].values())
+
+
+def test_an_unknown_exercise_is_named_with_those_there_are(capsys):
+    check("9.9", 1)
+    hint("8.8")
     out = capsys.readouterr().out
-    assert "it stopped with ZeroDivisionError: boom." in out
-    assert "it stopped with UnspeakableError." in out
-    assert "There is no exercise 9.9. There are " in out
+    assert "There is no exercise 9.9. There are 1.1, " in out
+    assert "There is no exercise 8.8. There are 1.1, " in out
     assert "3.1, 3.2" in out
+
+
+NOT_TEXT = {
+    "float 6.1": 6.10,
+    "int 3": 3,
+    "int": 10**7919,  # longer than Python writes
+    "NoneType": None,
+    "list": ["3.1"],
+    "Contrary": refuses(*METHODS),
+    "Nameless": NamelessError(),
+}
+
+
+@pytest.mark.parametrize("came", NOT_TEXT)
+def test_an_exercise_that_is_not_named_by_text_is_refused(came, capsys):
+    check(NOT_TEXT[came], [4, 8, 16])
+    hint(NOT_TEXT[came])
+    sentence = (
+        f'✗ Not found. The exercise must be text, like "6.10", got {came}. '
+        "Put it in quotes: as numbers, 6.10 and 6.1 are the same.\n"
+    )
+    assert capsys.readouterr().out == sentence * 2
+    assert record.load()["exercises"] == {}
 
 
 def test_solutions_can_check_without_keeping(capsys):

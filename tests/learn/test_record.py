@@ -1,17 +1,38 @@
 import json
 import os
+import runpy
+import subprocess
 import sys
+import threading
+import types
+from pathlib import Path
 
 import pytest
 
 from attnlib.__main__ import main
-from attnlib.learn import progress, record
+from attnlib.learn import _lock, check, progress, record
 
 
 @pytest.fixture
 def file(monkeypatch, tmp_path):
     monkeypatch.setenv("ATTNLIB_HOME", str(tmp_path / "new"))
     return tmp_path / "new" / "progress.json"
+
+
+@pytest.fixture
+def homeless(monkeypatch, tmp_path):
+    def no_home():
+        raise RuntimeError("Could not determine home directory.")
+
+    for name in ("ATTNLIB_HOME", "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)  # a tilde taken for a folder shall not be made in the house
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # what it does where nothing is known
+
+
+def attempts(file):
+    return {id: entry["attempts"] for id, entry in json.loads(file.read_text())["exercises"].items()}
 
 
 def test_attempts_and_best_scores_are_kept(file):
@@ -27,6 +48,184 @@ def test_attempts_and_best_scores_are_kept(file):
     assert os.listdir(file.parent) == ["progress.json"]
 
 
+# a process with the record alone: the packages around it would load torch, which takes seconds
+ALONE = f"""
+import sys, types
+for name, folder in ("attnlib", ""), ("attnlib.learn", "learn"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = [{str(Path(record.__file__).parents[1])!r} + "/" + folder]
+from attnlib.learn import record
+"""
+WRITER = """
+print("ready", flush=True)
+sys.stdin.readline()
+print(*{record.save_attempt("3.1", passed=False) for _ in range(100)})
+"""
+
+
+def test_three_processes_at_once_lose_no_attempt(file):
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    writers = [subprocess.Popen([sys.executable, "-c", ALONE + WRITER], **pipes) for _ in range(3)]
+    assert [writer.stdout.readline() for writer in writers] == ["ready\n"] * 3
+    for writer in writers:  # all are there: go
+        writer.stdin.write("\n")
+        writer.stdin.flush()
+    assert [writer.communicate()[0] for writer in writers] == ["\n"] * 3
+    assert attempts(file) == {"3.1": 300}
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+def test_threads_at_once_lose_no_attempt(file):
+    start, said = threading.Barrier(5), []
+
+    def write(id):
+        start.wait()
+        said.extend(record.save_attempt(id, passed=True) for _ in range(60))
+
+    threads = [threading.Thread(target=write, args=(f"3.{n}",)) for n in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(said) == {""}
+    assert attempts(file) == {f"3.{n}": 60 for n in range(5)}
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+def test_a_link_stays_a_link_and_its_target_is_written(file, tmp_path):
+    target = tmp_path / "synchronised" / "mine.json"
+    target.parent.mkdir()
+    file.parent.mkdir()
+    file.symlink_to(target)
+    for _ in range(2):  # the target is made, then changed
+        assert record.save_attempt("3.1", passed=True) == ""
+    assert file.is_symlink()
+    assert attempts(target) == {"3.1": 2}
+    assert os.listdir(target.parent) == ["mine.json"]
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+@pytest.mark.parametrize("target", ["progress.json", "away/progress.json"], ids=["circle", "no folder"])
+def test_a_link_that_leads_nowhere_is_told_and_kept(file, target):
+    file.parent.mkdir()
+    file.symlink_to(target)
+    assert "Progress was left alone" in record.save_attempt("3.1", passed=True)
+    assert os.readlink(file) == target
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+def test_the_home_folder_can_be_written_as_a_tilde(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    monkeypatch.setenv("ATTNLIB_HOME", "~/course")
+    monkeypatch.chdir(tmp_path)
+    assert record.save_attempt("3.1", passed=True) == ""
+    assert attempts(tmp_path / "course" / "progress.json") == {"3.1": 1}
+    assert os.listdir(tmp_path) == ["course"]
+
+
+@pytest.mark.parametrize("variable", [None, "~", "~nobody/course"])
+def test_without_a_home_folder_the_page_goes_on_and_says_what_to_set(homeless, monkeypatch, capsys, variable):
+    if variable:
+        monkeypatch.setenv("ATTNLIB_HOME", variable)
+    check("3.1", [4, 8, 16])
+    progress()
+    main(["doctor"])
+    passed, *table, doctor = capsys.readouterr().out.rstrip().split("\n")
+    assert "passed" in passed
+    assert any("0 of 9" in row for row in table)
+    for line in (passed, table[8], doctor):
+        assert "no home folder was found" in line
+        assert "set ATTNLIB_HOME" in line
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_an_error_while_writing_leaves_the_record_as_it_was(file, monkeypatch, error):
+    record.save_attempt("3.1", passed=True)
+    before = file.read_bytes()
+
+    def fails(*_):
+        raise error
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, fails)
+            assert "Progress was left alone" in record.save_attempt("3.1", passed=True)
+        assert file.read_bytes() == before
+        assert os.listdir(file.parent) == ["progress.json"]
+    assert record.save_attempt("3.1", passed=True) == ""
+
+
+def test_what_a_killed_process_left_is_cleared_away(file):
+    file.parent.mkdir()
+    (file.parent / "progress.json.0f.tmp").write_text("{")
+    (file.parent / "progress.json.lock").write_text("")
+    assert record.save_attempt("3.1", passed=True) == ""
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+HOLDER = """
+with record.locked(record.home() / "progress.json.lock", patience=1):
+    print("held", flush=True)
+    input()
+"""
+
+
+def test_a_record_held_by_another_is_told_after_a_while_and_free_when_it_dies(file, monkeypatch):
+    monkeypatch.setattr(record, "PATIENCE", 0.05)
+    file.parent.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", ALONE + HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        assert record.save_attempt("3.1", passed=True) == (
+            f"(Progress was left alone: another program has held {file}.lock for 0.05 seconds. "
+            "Run the cell again.)"
+        )
+        holder.kill()
+    assert record.save_attempt("3.1", passed=True) == ""
+    assert attempts(file) == {"3.1": 1}
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+def test_a_record_held_by_another_thread_is_told_after_a_while(file, monkeypatch):
+    monkeypatch.setattr(record, "PATIENCE", 0.05)
+    file.parent.mkdir()
+    with record.locked(file.parent / "progress.json.lock", patience=1):
+        assert "another thread has held" in record.save_attempt("3.1", passed=True)
+    assert record.save_attempt("3.1", passed=True) == ""
+
+
+def test_the_lock_is_taken_and_removed_on_windows_too(monkeypatch, tmp_path):
+    """With Windows' part played by ``flock``: the order of steps, not the system."""
+    fcntl = pytest.importorskip("fcntl")
+
+    def locking(file, mode, count):
+        assert (mode, count) == ("at once", 1)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise PermissionError(13, "Permission denied") from None
+
+    played = types.SimpleNamespace(LK_NBLCK="at once", locking=locking)
+    monkeypatch.setitem(sys.modules, "msvcrt", played)
+    monkeypatch.setattr(sys, "platform", "win32")
+    windows = runpy.run_path(_lock.__file__)
+    path = tmp_path / "lock"
+    for _ in range(2):
+        with windows["locked"](path, patience=1):
+            assert path.exists()
+            with pytest.raises(TimeoutError, match="another program has held"), _lock.locked(path, 0.05):
+                pass
+        assert not path.exists()
+    with (
+        _lock.locked(path, 1),
+        pytest.raises(TimeoutError, match="another program"),
+        windows["locked"](path, 0),
+    ):
+        pass
+
+
 def test_the_table_counts_by_chapter(file, capsys):
     record.save_attempt("3.1", passed=True)
     record.save_attempt("3.2", passed=False)
@@ -39,10 +238,14 @@ def test_the_table_counts_by_chapter(file, capsys):
     assert "5 of 6" in row
 
 
+NESTED = "[" * 100_000 + "]" * 100_000
+
+
 @pytest.mark.parametrize(
     "content",
     ["{broken", "[]", "{}", '{"exercises": {"3.1": 1}, "quizzes": {}}',
-     '{"exercises": {}, "quizzes": {"3": "x"}}', '{"exercises": [], "quizzes": {}}', b"\xff\xfe"],
+     '{"exercises": {}, "quizzes": {"3": "x"}}', '{"exercises": [], "quizzes": {}}', b"\xff\xfe", NESTED],
+    ids=lambda content: str(content[:40]),
 )  # fmt: skip
 def test_a_corrupt_file_is_never_overwritten(file, content, capsys):
     file.parent.mkdir()
@@ -55,6 +258,25 @@ def test_a_corrupt_file_is_never_overwritten(file, content, capsys):
     assert "0 of 9" in out
     assert str(file) in out
     assert file.read_bytes() == before
+    assert os.listdir(file.parent) == ["progress.json"]
+
+
+def test_what_others_added_to_the_file_stays(file):
+    file.parent.mkdir()
+    file.write_text('{"exercises": {}, "quizzes": {}, "notes": ["mine"]}')
+    assert record.save_attempt("3.1", passed=True) == ""
+    assert json.loads(file.read_text())["notes"] == ["mine"]
+    assert attempts(file) == {"3.1": 1}
+
+
+def test_what_can_be_read_but_not_written_back_stays(file):
+    file.parent.mkdir()
+    largest = "9" * sys.get_int_max_str_digits()  # Python writes no longer numbers
+    before = f'{{"exercises": {{"3.1": {{"attempts": {largest}, "passed": true}}}}, "quizzes": {{}}}}'
+    file.write_text(before)
+    assert "cannot be written back" in record.save_attempt("3.1", passed=True)
+    assert file.read_text() == before
+    assert os.listdir(file.parent) == ["progress.json"]
 
 
 def test_an_unwritable_folder_is_told(monkeypatch, tmp_path):
@@ -87,8 +309,13 @@ def test_in_a_notebook_it_is_a_table(file, monkeypatch):
     import IPython
     import IPython.display
 
+    monkeypatch.setenv("ATTNLIB_HOME", str(file.parent / "<broken>"))
+    file.parent.mkdir()
+    (file.parent / "<broken>").write_text("")
     shown = []
     monkeypatch.setattr(IPython, "get_ipython", lambda: object())
     monkeypatch.setattr(IPython.display, "display", lambda data, raw: shown.append(data))
     progress()
     assert shown[0]["text/html"].startswith("<table")
+    assert "Progress was left alone" in shown[0]["text/html"]
+    assert "&lt;broken" in shown[0]["text/html"]

@@ -6,7 +6,7 @@ import functools
 import tomllib
 from importlib import import_module, resources
 
-from attnlib.learn.exercises import Exercise
+from attnlib.learn.grading import Exercise, describe
 
 CHAPTERS = {
     "1": "rnn_bottleneck",
@@ -33,8 +33,11 @@ def quiz_data(chapter: str) -> dict:
     """Return the title and questions of a chapter's quiz.
 
     Raises:
+        TypeError: If the chapter is not text.
         ValueError: If there is no such chapter.
     """
+    if type(chapter) is not str:
+        raise TypeError(f'the chapter must be text, like "3", got {describe(chapter)}; put it in quotes')
     if chapter not in CHAPTERS:
         raise ValueError(f"there is no quiz {chapter!r}; there are {', '.join(CHAPTERS)}")
     file = resources.files(__name__) / f"{CHAPTERS[chapter]}.toml"

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attnlib.learn.exercises import Exercise, call
-from attnlib.learn.grading import Calls, close, compare, numbers
+from attnlib.learn.grading import Calls, Exercise, call, close, compare, numbers
 from attnlib.masks import causal_mask, padding_mask
 
 

@@ -7,8 +7,7 @@ from torch import Tensor
 
 from attnlib.functional import attention
 from attnlib.instruments.cost import cache_bytes, multihead_flops, multihead_parameters
-from attnlib.learn.exercises import Exercise, call
-from attnlib.learn.grading import Calls, compare, numbers
+from attnlib.learn.grading import Calls, Exercise, call, compare, numbers
 
 
 def _random(*shape: int, seed: int) -> Tensor:

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from attnlib.learn.exercises import Exercise, call
-from attnlib.learn.grading import Calls, close, compare, numbers
+from attnlib.learn.grading import Calls, Exercise, call, close, compare, numbers
 
 
 def _random(*shape: int, seed: int) -> Tensor:

@@ -8,8 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib.learn.exercises import Exercise, call, explain
-from attnlib.learn.grading import Calls, close, compare, numbers
+from attnlib.learn.grading import Calls, Exercise, call, close, compare, explain, numbers
 
 U = torch.tensor([3.0, 4.0], dtype=torch.float64)
 OTHERS = torch.tensor([[4.0, 3.0], [6.0, 8.0], [-4.0, 3.0]], dtype=torch.float64)

@@ -63,23 +63,18 @@ function placeLabels(items, lines) {
   });
 }
 
-function render({ model, el }) {
+function build({ model, state, update, on, redraw }) {
   const words = model.get("words");
   const flat = halves(model.get("vectors"));
   const wide = flat.length / words.length;
   const place = new Map(words.map((word, i) => [word, i]));
   const vector = (word) => Array.from(flat.subarray(place.get(word) * wide, (place.get(word) + 1) * wide));
   const lengths = words.map((word) => size(vector(word)));
-  const update = (change) => {
-    for (const [name, value] of Object.entries(change)) model.set(name, value);
-    model.save_changes();
-  };
 
-  const root = make("div", { class: "pa-widget pa-analogy", role: "group", "aria-label": "Arithmetic with words" });
   const list = make("datalist", { id: freshId("words") }, ...words.map((word) => make("option", { value: word })));
   const trouble = make("p", { class: "pa-trouble", id: freshId("trouble"), role: "alert" });
   const inputs = {};
-  const sum = make("div", { class: "pa-equation" });
+  const equation = make("div", { class: "pa-equation" });
   for (const [name, sign, label] of [["a", "", "start from"], ["b", "\u2212", "take away"], ["c", "+", "add"]]) {
     const input = ownKeys(make("input", { type: "text", list: list.id, autocomplete: "off", autocapitalize: "none",
       spellcheck: "false", "data-name": name }));
@@ -87,32 +82,26 @@ function render({ model, el }) {
     input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       choose(name, input.value);
-      event.preventDefault();
-      event.stopPropagation();
+      consume(event);
     });
     inputs[name] = input;
-    sum.append(make("label", {}, make("span", { class: "pa-label" }, sign ? `${label} (${sign})` : label), input));
+    equation.append(make("label", {}, make("span", { class: "pa-label" }, sign ? `${label} (${sign})` : label), input));
   }
-  const [excludeLabel, excludeBox] = toggle("leave the inputs out", (exclude) => update({ exclude }));
-  const presets = make("div", { class: "pa-presets" });
-  const svg = make("svg:svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "pa-canvas", role: "img" });
-  const table = make("table", {}, make("caption", {}), make("thead", {}, make("tr", {},
-    ...["word", "cosine"].map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}));
-  const spoken = make("p", { class: "pa-hidden", role: "status" });
-  const help = make("p", { class: "pa-help" }, `The map is the plane through the three inputs; other words are projected onto it. `
-    + `${words.length.toLocaleString("en")} words to choose from.`);
-  root.append(presets, sum, list, trouble, make("div", { class: "pa-bar" }, excludeLabel),
-    make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table)), help, spoken);
-  el.append(root);
-  const all = model.get("presets");
-  presets.append(choice("Try", all.map(([a, b, c]) => `${a} \u2212 ${b} + ${c}`), -1, (i) => {
-    const [a, b, c] = all[i];
+  const [excludeLabel, putExclude] = toggle("leave the inputs out", (exclude) => update({ exclude }));
+  const svg = canvas(WIDTH, HEIGHT);
+  const caption = make("caption", {});
+  const body = make("tbody", {});
+  const table = make("table", {}, caption, columns(["word", "cosine"]), body);
+  const presets = model.get("presets");
+  const spelt = ([a, b, c]) => `${a} \u2212 ${b} + ${c}`;
+  const [presetChoice, putPreset] = choice("Try", presets.map(spelt), (i) => {
+    const [a, b, c] = presets[i];
     update({ a, b, c });
     for (const name of Object.keys(inputs)) { delete unknown[name]; fill(name); }
     complain();
-  }));
+  });
 
-  const fill = (name) => { inputs[name].value = model.get(name); };
+  const fill = (name) => { inputs[name].value = state()[name]; };
   const unknown = {};   // what stands in a field and has no vector
 
   // An unknown word stays in its field; the answers stay those of the last words that were known.
@@ -140,19 +129,15 @@ function render({ model, el }) {
       const close = words.map((w) => [edits(word, w), w]).filter(([n]) => n <= Math.max(2, word.length / 2))
         .sort((x, y) => x[0] - y[0] || (y[1][0] === word[0]) - (x[1][0] === word[0])).slice(0, 3).map(([, w]) => w);
       const said = `There is no vector here for \u201c${word}\u201d. `;
-      return [close.length ? `${said}Closest spellings: ` : said, ...close.map((w) => {
-        const button = make("button", { type: "button" }, w);
-        button.addEventListener("click", () => { choose(name, w); inputs[name].focus(); });
-        return button;
-      })];
+      return [close.length ? `${said}Closest spellings: ` : said, ...close.map((w) => button(w, () => { choose(name, w); inputs[name].focus(); }))];
     }));
   }
 
-  function compute() {
-    const [a, b, c] = ["a", "b", "c"].map((name) => vector(model.get(name)));
+  function compute(names, exclude) {
+    const [a, b, c] = names.map(vector);
     const target = a.map((x, i) => x - b[i] + c[i]);
     const length = size(target);
-    const out = new Set(model.get("exclude") ? ["a", "b", "c"].map((name) => model.get(name)) : []);
+    const out = new Set(exclude ? names : []);
     const cosines = words.map((word, i) => {
       let product = 0;
       for (let j = 0; j < wide; j++) product += flat[i * wide + j] * target[j];
@@ -167,36 +152,31 @@ function render({ model, el }) {
     return { nearest, target: at(target), at };
   }
 
-  let speech;
-  function draw() {
-    const names = ["a", "b", "c"].map((name) => model.get(name));
-    const title = `${names[0]} \u2212 ${names[1]} + ${names[2]}`;
-    const { nearest, target, at } = compute();
-    excludeBox.checked = model.get("exclude");
-    presets.querySelectorAll("input").forEach((input, i) => (input.checked = all[i].join() === names.join()));
+  function draw({ a, b, c, exclude }) {
+    const names = [a, b, c];
+    const title = spelt(names);
+    const { nearest, target, at } = compute(names, exclude);
+    putExclude(exclude);
+    putPreset(presets.findIndex((preset) => preset.join() === names.join()));
 
-    table.querySelector("caption").textContent = `Nearest to ${title}`;
-    table.querySelector("tbody").replaceChildren(...nearest.map(([word, cosine]) => {
-      const cell = make("td", { "data-kind": "cosine", "data-value": String(cosine) }, show(cosine));
-      cell.style.background = `linear-gradient(to right, rgba(var(--pa-tint), 0.32) ${100 * Math.max(0, cosine)}%, transparent 0)`;
-      const kind = names.includes(word) ? { class: "pa-input-word" } : {};
-      return make("tr", kind, make("th", { scope: "row" }, word), cell);
-    }));
+    caption.textContent = `Nearest to ${title}`;
+    body.replaceChildren(...nearest.map(([word, cosine]) =>
+      row(word, [numberCell("cosine", cosine, Math.max(0, cosine))], names.includes(word) ? { class: "pa-input-word" } : {})));
 
     const mapped = [...new Set([...names, ...nearest.slice(0, MAPPED).map(([word]) => word)])];
     const points = [...mapped.map((word) => ({ word, at: at(vector(word)) })), { word: null, at: target }];
     const [xs, ys] = [0, 1].map((axis) => points.map((p) => p.at[axis]));
     const [left, right, low, high] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
     const scale = Math.min((WIDTH - 2 * MARGIN) / Math.max(right - left, 1e-6), (HEIGHT - 2 * MARGIN) / Math.max(high - low, 1e-6), 80);
-    const on = ([x, y]) => [WIDTH / 2 + (x - (left + right) / 2) * scale, HEIGHT / 2 - (y - (low + high) / 2) * scale];
-    const [pa, pb, pc, pt] = [...names.map((word) => on(at(vector(word)))), on(target)];
-    const path = (from, to, kind) => make("svg:line", { x1: from[0], y1: from[1], x2: to[0], y2: to[1], class: kind });
-    const shapes = [path(pb, pa, "pa-side"), path(pc, pt, "pa-side"), path(pb, pc, "pa-base"), path(pa, pt, "pa-base")];
+    const onMap = ([x, y]) => [WIDTH / 2 + (x - (left + right) / 2) * scale, HEIGHT / 2 - (y - (low + high) / 2) * scale];
+    const [pa, pb, pc, pt] = [...names.map((word) => onMap(at(vector(word)))), onMap(target)];
+    const sides = [[pb, pa], [pc, pt], [pb, pc], [pa, pt]];
+    const shapes = sides.map(([from, to], i) => line(from, to, { class: i < 2 ? "pa-side" : "pa-base" }));
     const items = [];
     for (const { word, at: where } of points) {
-      const [x, y] = on(where);
+      const [x, y] = onMap(where);
       if (word === null) {
-        shapes.push(make("svg:path", { d: `M${x} ${y - 8}l8 8l-8 8l-8 -8z`, class: "pa-target", "data-x": String(where[0]), "data-y": String(where[1]) }));
+        shapes.push(diamond([x, y], 8, { class: "pa-target", "data-x": String(where[0]), "data-y": String(where[1]) }));
         items.push({ x, y, text: title, kind: "pa-target-name" });
       } else {
         const kind = names.includes(word) ? "pa-given" : word === nearest[0][0] ? "pa-best" : "pa-near";
@@ -209,28 +189,25 @@ function render({ model, el }) {
     const labels = order.map(({ text, kind }) => make("svg:text", { class: `pa-name ${kind}` }, text));
     svg.replaceChildren(...shapes, ...labels);
     labels.forEach((label, i) => (order[i].w = label.getComputedTextLength() || order[i].text.length * LETTER));
-    placeLabels(order, [[pb, pa], [pc, pt], [pb, pc], [pa, pt]]).forEach(({ x, y, anchor }, i) => {
+    placeLabels(order, sides).forEach(({ x, y, anchor }, i) => {
       for (const [name, value] of [["x", x], ["y", y + 5], ["text-anchor", anchor]]) labels[i].setAttribute(name, String(value));
     });
     const answers = nearest.slice(0, 3).map(([word, cosine]) => `${word} ${show(cosine)}`).join(", ");
     svg.setAttribute("aria-label", `Map: ${names.join(", ")} and ${title} are the corners of a parallelogram. Nearest words: ${answers}.`);
-    clearTimeout(speech);
-    speech = setTimeout(() => (spoken.textContent = `Nearest to ${title}: ${answers}`), 400);
+    return `Nearest to ${title}: ${answers}`;
   }
 
-  const follow = ["a", "b", "c"].map((name) => [`change:${name}`, () => { delete unknown[name]; fill(name); complain(); }]);
-  for (const [event, handler] of follow) model.on(event, handler);
-  const stop = redrawOn(model, ["a", "b", "c", "exclude"], draw);
-  Object.keys(inputs).forEach(fill);
-  draw();
-  let here = true;
-  document.fonts?.ready.then(() => here && draw());   // labels are measured: once more in the page's own font
-  return () => {
-    here = false;
-    clearTimeout(speech);
-    for (const [event, handler] of follow) model.off(event, handler);
-    stop();
+  for (const name of Object.keys(inputs)) {
+    on(name, () => { delete unknown[name]; fill(name); complain(); });
+    fill(name);
+  }
+  document.fonts?.ready.then(redraw);   // labels are measured: once more in the page's own font
+  return {
+    parts: [make("div", { class: "pa-presets" }, presetChoice), equation, list, trouble, make("div", { class: "pa-bar" }, excludeLabel),
+      make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table))],
+    help: `The map is the plane through the three inputs; other words are projected onto it. ${words.length.toLocaleString("en")} words to choose from.`,
+    draw,
   };
 }
 
-export default { render };
+export default explorable({ name: "analogy", label: "Arithmetic with words", state: ["a", "b", "c", "exclude"], build });

@@ -1,5 +1,4 @@
 // HeadViewer: trained heads on a sequence that can be changed; what each looks at, and what breaks without it.
-const STATE = ["letters", "digits", "token", "head", "used"];
 const RELATIONS = ["previous", "match", "first"];
 const STEP = 62, HEIGHT = 210, UPPER = 34, LOWER = 168;  // the drawing: a step a token, keys above, queries below
 const GONE = "\u2013";
@@ -16,116 +15,94 @@ function compute(now, tables) {
   const [q, k, worth] = [tables.query_table, tables.key_table, tables.worth].map((table) => letters.map((_, i) => token(table, i)));
   const D = q[0].length / H;
   const part = (row, h, wide) => row.slice(h * wide, (h + 1) * wide);
-  const weights = Array.from({ length: H }, (_, h) => letters.map((_, i) =>
+  const weights = range(H).map((h) => letters.map((_, i) =>
     softmax(k.slice(0, i + 1).map((key) => dot(part(q[i], h, D), part(key, h, D)) / Math.sqrt(D)))));
   const points = letters.map((_, i) => targets(letters, i));
   const scores = weights.map((head) => RELATIONS.map((_, r) => {
     const found = points.map((p, i) => (p[r] < 0 ? null : head[i][p[r]])).filter((x) => x !== null);
-    return found.length ? found.reduce((a, b) => a + b, 0) / found.length : NaN;
+    return found.length ? sum(found) / found.length : NaN;
   }));
   const answers = letters.map((_, i) => {
-    const sum = [...tables.bias];
+    const told = [...tables.bias];
     weights.forEach((head, h) => {
-      if (used[h]) head[i].forEach((w, j) => part(worth[j], h, 3 * V).forEach((x, n) => { sum[n] += w * x; }));
+      if (used[h]) head[i].forEach((w, j) => part(worth[j], h, 3 * V).forEach((x, n) => { told[n] += w * x; }));
     });
-    return RELATIONS.map((_, r) => softmax(sum.slice(r * V, (r + 1) * V)));
+    return RELATIONS.map((_, r) => softmax(told.slice(r * V, (r + 1) * V)));
   });
   return { weights, scores, answers, points };
 }
 
 const best = (shares) => shares.indexOf(Math.max(...shares));
 
-function render({ model, el }) {
+function build({ model, state, update }) {
   const tables = Object.fromEntries(["sizes", "query_table", "key_table", "worth", "bias"].map((name) => [name, model.get(name)]));
   const [K, V, T, H] = tables.sizes;
-  const state = () => Object.fromEntries(STATE.map((name) => [name, model.get(name)]));
-  const update = (change) => {
-    for (const [name, value] of Object.entries(change)) model.set(name, value);
-    model.save_changes();
-  };
-  const replaced = (list, at, value) => list.map((x, i) => (i === at ? value : x));
   const letter = (n) => String.fromCharCode(97 + n);
-  const count = (n) => Array.from({ length: n }, (_, i) => i);
+  const change = (name, at, value) => update({ [name]: replaced(state()[name], at, value) });
 
-  const heads = choice("Head", count(H).map((h) => String(h + 1)), -1, (head) => update({ head }));
-  const tokens = choice("Token that asks", count(T).map(() => ""), -1, (token) => update({ token }));
+  const [heads, putHead] = choice("Head", range(H).map((h) => String(h + 1)), (head) => update({ head }));
+  const [tokens, putToken] = choice("Token that asks", range(T).map(() => ""), (token) => update({ token }));
   tokens.classList.add("pa-tokens");
-  const letters = choice("Its letter", count(K).map(letter), -1, (n) => update({ letters: replaced(model.get("letters"), model.get("token"), n) }));
+  const [letters, putLetter] = choice("Its letter", range(K).map(letter), (n) => change("letters", state().token, n));
   const [digitLabel, putDigit] = slider("Its digit", { min: "0", max: String(V - 1), step: "1" },
-    (n) => update({ digits: replaced(model.get("digits"), model.get("token"), n) }), String);
-  const svg = make("svg:svg", { viewBox: `0 0 ${T * STEP} ${HEIGHT}`, class: "pa-canvas", role: "img" });
+    (n) => change("digits", state().token, n), String);
+  const svg = canvas(T * STEP, HEIGHT);
 
-  const boxes = [];
-  const body = make("tbody", {}, ...count(H).map((h) => {
-    const box = ownKeys(make("input", { type: "checkbox", role: "switch", "aria-label": `use head ${h + 1}` }));
-    box.addEventListener("change", () => update({ used: replaced(model.get("used"), h, box.checked) }));
-    boxes.push(box);
-    return make("tr", {}, make("th", { scope: "row" }, `head ${h + 1}`), ...RELATIONS.map(() => make("td", { "data-kind": "score" })),
-      make("td", {}, make("label", { class: "pa-switch" }, box)));
-  }));
-  const row = (names) => make("thead", {}, make("tr", {}, ...names.map((name) => make("th", { scope: "col" }, name))));
+  const switches = range(H).map((h) => toggle("", (on) => change("used", h, on), { "aria-label": `use head ${h + 1}` }));
+  const body = make("tbody", {}, ...switches.map(([node], h) =>
+    row(`head ${h + 1}`, [...RELATIONS.map(() => make("td", { "data-kind": "score" })), make("td", {}, node)])));
   const table = make("table", { class: "pa-scores" }, make("caption", {}, "Weight where the relation points, on this sequence"),
-    row(["head", ...RELATIONS, "use it"]), body);
+    columns(["head", ...RELATIONS, "use it"]), body);
   const replies = make("table", { class: "pa-answers" }, make("caption", {}),
-    row(["digit of the", "is", "answered", "sure"]), make("tbody", {}));
+    columns(["digit of the", "is", "answered", "sure"]), make("tbody", {}));
   const total = make("p", { class: "pa-total" });
-  const spoken = make("p", { class: "pa-hidden", role: "status" });
-  const root = make("div", { class: "pa-widget pa-heads", role: "group", "aria-label": "Trained heads on a sequence" },
-    make("div", { class: "pa-bar" }, heads), svg, tokens, make("div", { class: "pa-bar pa-edit" }, letters, digitLabel),
-    make("div", { class: "pa-main" }, table, make("div", {}, replies, total)),
-    make("p", { class: "pa-help" }, "Point at a token, tap it, or choose it with the arrow keys: the lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter."),
-    spoken);
-  el.append(root);
 
   const point = (event) => {
     const at = event.target.closest("[data-token]");
-    if (at && Number(at.dataset.token) !== model.get("token")) update({ token: Number(at.dataset.token) });
+    if (at && Number(at.dataset.token) !== state().token) update({ token: Number(at.dataset.token) });
   };
   svg.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") point(event); });
   svg.addEventListener("click", point);
 
-  const check = (set, at) => set.querySelectorAll("input").forEach((input, i) => (input.checked = i === at));
   const middle = (i) => (i + 0.5) * STEP;
-  let speech;
-  function draw() {
-    const now = state();
+  function draw(now) {
     const { weights, scores, answers, points } = compute(now, tables);
     const { token, head } = now;
     const names = now.letters.map((n, i) => letter(n) + now.digits[i]);
-    check(heads, head);
-    check(tokens, token);
-    check(letters, now.letters[token]);
+    putHead(head);
+    putToken(token);
+    putLetter(now.letters[token]);
     putDigit(now.digits[token]);
     tokens.querySelectorAll("span").forEach((span, i) => (span.textContent = names[i]));
 
     const given = weights[head][token];
-    const lines = given.map((w, j) => make("svg:line", { x1: middle(token), y1: LOWER - 20, x2: middle(j), y2: UPPER + 20,
+    const lines = given.map((w, j) => line([middle(token), LOWER - 20], [middle(j), UPPER + 20], {
       class: "pa-beam", "stroke-width": String(1 + 11 * w), opacity: String(Math.min(1, 0.08 + w)), "data-value": String(w) }));
     const words = names.flatMap((name, i) => [UPPER, LOWER].map((y) => {
       const asks = y === LOWER && i === token;
       const kind = asks ? "pa-asks" : y === UPPER && i > token ? "pa-unseen" : "";
       const shape = make("svg:g", { class: `pa-token ${kind}`, "data-token": String(i) },
         make("svg:rect", { x: middle(i) - 25, y: y - 19, width: "50", height: "38", rx: "8" }),
-        make("svg:text", { x: middle(i), y: y + 7, "text-anchor": "middle" }, name));
+        svgText([middle(i), y + 7], name, { "text-anchor": "middle" }));
       if (y === UPPER && i === points[token][1]) shape.classList.add("pa-match");
       return shape;
     }));
-    const shares = given.map((w, j) => make("svg:text", { x: middle(j), y: UPPER + 38, "text-anchor": "middle", class: "pa-share" }, w >= 0.05 ? show(w) : ""));
+    const shares = given.map((w, j) => svgText([middle(j), UPPER + 38], w >= 0.05 ? show(w) : "", { "text-anchor": "middle", class: "pa-share" }));
     svg.replaceChildren(...lines, ...words, ...shares);
     const top = best(given);
     const told = `Head ${head + 1}: ${names[token]} gives most weight, ${show(given[top])}, to ${top === token ? "itself" : `token ${top + 1}, ${names[top]}`}.`;
     svg.setAttribute("aria-label", told);
 
-    body.querySelectorAll("tr").forEach((line, h) => {
-      line.classList.toggle("pa-shown", h === head);
-      line.querySelectorAll("[data-kind=score]").forEach((cell, r) => {
+    body.querySelectorAll("tr").forEach((entry, h) => {
+      entry.classList.toggle("pa-shown", h === head);
+      entry.querySelectorAll("[data-kind=score]").forEach((cell, r) => {
         const score = scores[h][r];
         cell.dataset.value = String(score);
         cell.textContent = Number.isNaN(score) ? GONE : show(score);
         cell.style.background = `rgba(var(--pa-tint), ${0.4 * (score || 0)})`;
       });
-      boxes[h].checked = now.used[h];
     });
+    switches.forEach(([, put], h) => put(now.used[h]));
 
     replies.querySelector("caption").textContent = `What ${names[token]} is told`;
     replies.querySelector("tbody").replaceChildren(...RELATIONS.map((name, r) => {
@@ -134,19 +111,21 @@ function render({ model, el }) {
       const sure = answers[token][r][said];
       const right = at >= 0 && said === now.digits[at];
       const cells = at < 0 ? [GONE, GONE, GONE] : [String(now.digits[at]), `${said} ${right ? "\u2713" : "\u2717"}`, show(sure)];
-      return make("tr", at < 0 ? {} : { class: right ? "pa-right" : "pa-wrong" }, make("th", { scope: "row" }, name),
-        ...cells.map((text, n) => make("td", n === 2 ? { "data-kind": "sure", "data-value": String(at < 0 ? NaN : sure) } : {}, text)));
+      const shown = cells.map((text, n) => make("td", n === 2 ? { "data-kind": "sure", "data-value": String(at < 0 ? NaN : sure) } : {}, text));
+      return row(name, shown, at < 0 ? {} : { class: right ? "pa-right" : "pa-wrong" });
     }));
     const asked = points.flatMap((p, i) => p.map((at, r) => (at < 0 ? null : best(answers[i][r]) === now.digits[at])).filter((x) => x !== null));
     const rightOnes = asked.filter(Boolean).length;
     total.setAttribute("data-value", String(rightOnes));
     total.replaceChildren("All tokens together: ", make("strong", {}, `${rightOnes} of ${asked.length}`), " answers right.");
-    clearTimeout(speech);
-    speech = setTimeout(() => (spoken.textContent = `${told} ${total.textContent}`), 400);
+    return `${told} ${total.textContent}`;
   }
-  const stop = redrawOn(model, STATE, draw);
-  draw();
-  return () => { clearTimeout(speech); stop(); };
+  return {
+    parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("div", { class: "pa-bar pa-edit" }, letters, digitLabel),
+      make("div", { class: "pa-main" }, table, make("div", {}, replies, total))],
+    help: "Point at a token, tap it, or choose it with the arrow keys: the lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter.",
+    draw,
+  };
 }
 
-export default { render };
+export default explorable({ name: "heads", label: "Trained heads on a sequence", state: ["letters", "digits", "token", "head", "used"], build });

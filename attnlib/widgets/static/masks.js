@@ -1,6 +1,4 @@
 // MaskPainter: paint a mask; weights, row sums and leaks follow.
-// Host contract (anywidget): model.get/set/save_changes/on/off and el; the default export renders.
-const STATE = ["mask", "after", "layers"];
 
 // Weights of each row: softmax over what is allowed, or over everything and zero afterwards.
 function weigh(scores, mask, after) {
@@ -22,27 +20,19 @@ function reach(mask, after, layers) {
   return reached;
 }
 
-function render({ model, el }) {
+function build({ model, state, update, signal }) {
   const words = model.get("words");
   const scores = model.get("scores");
-  const places = words.map((_, i) => i);
-  const update = (change) => {
-    for (const [name, value] of Object.entries(change)) model.set(name, value);
-    model.save_changes();
-  };
+  const places = range(words.length);
   const paint = (i, j, open) => {
-    const mask = model.get("mask");
-    if (mask[i][j] !== open) update({ mask: mask.map((row, r) => row.map((cell, c) => (r === i && c === j ? open : cell))) });
+    const { mask } = state();
+    if (mask[i][j] !== open) update({ mask: replaced(mask, i, replaced(mask[i], j, open)) });
   };
 
   const starts = make("div", { class: "pa-starts", role: "group", "aria-label": "Start from a mask" },
-    ...model.get("presets").map(({ name, mask }) => {
-      const button = make("button", { type: "button" }, name);
-      button.addEventListener("click", () => update({ mask: mask.map((row) => [...row]) }));
-      return button;
-    }));
+    ...model.get("presets").map(({ name, mask }) => button(name, () => update({ mask: mask.map((row) => [...row]) }))));
   const [layersLabel, putLayers] = slider("layers", { min: "1", max: "5", step: "1" }, (layers) => update({ layers }), String);
-  const [afterLabel, afterBox] = toggle("zero the weights after the softmax instead", (after) => update({ after }));
+  const [afterLabel, putAfter] = toggle("zero the weights after the softmax instead", (after) => update({ after }));
 
   // One cell is in the tab order; arrows move from it.
   let at = [0, 0], painting = null, ignoreClick = false;
@@ -50,17 +40,16 @@ function render({ model, el }) {
     const cell = ownKeys(make("button", { type: "button", class: "pa-cell", tabindex: "-1" }));
     cell.addEventListener("focus", () => move(i, j));
     cell.addEventListener("keydown", (event) => {
-      const [di, dj] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
+      const [right, up] = ARROWS[event.key] ?? [0, 0];
       const edge = { Home: 0, End: words.length - 1 }[event.key];
-      if (!di && !dj && edge === undefined) return;
+      if (!right && !up && edge === undefined) return;
       event.preventDefault();
-      const row = cells[i + di];
-      (row && row[edge ?? j + dj])?.focus();
+      cells[i - up]?.[edge ?? j + right]?.focus();
     });
-    cell.addEventListener("click", () => { if (!ignoreClick) paint(i, j, !model.get("mask")[i][j]); });
+    cell.addEventListener("click", () => { if (!ignoreClick) paint(i, j, !state().mask[i][j]); });
     cell.addEventListener("pointerdown", (event) => {
       if (event.pointerType !== "mouse" || event.button !== 0) return;   // a finger taps, and scrolls the page
-      painting = !model.get("mask")[i][j];
+      painting = !state().mask[i][j];
       ignoreClick = true;
       paint(i, j, painting);
     });
@@ -70,7 +59,7 @@ function render({ model, el }) {
     return cell;
   }));
   const lift = () => { painting = null; setTimeout(() => (ignoreClick = false)); };
-  window.addEventListener("pointerup", lift);
+  window.addEventListener("pointerup", lift, { signal });
   function move(i, j) {
     cells[at[0]][at[1]].tabIndex = -1;
     at = [i, j];
@@ -80,26 +69,16 @@ function render({ model, el }) {
   const sums = places.map(() => make("td", { class: "pa-row-sum" }));
   const table = make("table", { class: "pa-mask" },
     make("caption", {}, "Weights: each row is a query"),
-    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "query"),
-      ...words.map((word) => make("th", { scope: "col" }, word)), make("th", { scope: "col" }, "sum"))),
-    make("tbody", {}, ...words.map((word, i) => make("tr", {}, make("th", { scope: "row" }, word),
-      ...cells[i].map((cell) => make("td", {}, cell)), sums[i]))));
+    columns(["query", ...words, "sum"]),
+    make("tbody", {}, ...words.map((word, i) => row(word, [...cells[i].map((cell) => make("td", {}, cell)), sums[i]]))));
   const verdict = make("p", { class: "pa-verdict" });
   const detail = make("p", { class: "pa-detail" });
-  const spoken = make("p", { class: "pa-hidden", role: "status" });
-  const root = make("div", { class: "pa-widget pa-masks", role: "group", "aria-label": "A mask to paint" },
-    starts, make("div", { class: "pa-bar" }, layersLabel, afterLabel), table, verdict, detail,
-    make("p", { class: "pa-help" }, "Click or drag to open and close cells; or walk with the arrow keys and press Space. A dot marks a word that arrives through several layers only. Orange: from the future."),
-    spoken);
-  el.append(root);
 
-  let speech;
-  function draw() {
-    const mask = model.get("mask"), after = model.get("after"), layers = model.get("layers");
+  function draw({ mask, after, layers }) {
     const weights = weigh(scores, mask, after);
     const reached = reach(mask, after, layers);
     putLayers(layers);
-    afterBox.checked = after;
+    putAfter(after);
     const leaking = [];
     for (const i of places) {
       for (const j of places) {
@@ -116,33 +95,34 @@ function render({ model, el }) {
         cell.classList.toggle("pa-leak", future);
         cell.style.setProperty("--w", String(0.06 + 0.34 * w));
       }
-      const sum = weights[i].reduce((a, b) => a + b, 0);
+      const total = sum(weights[i]);
       const blind = !mask[i].some(Boolean);
-      sums[i].dataset.value = String(sum);
-      sums[i].textContent = blind ? "blind" : show(sum);
-      sums[i].classList.toggle("pa-off", Math.abs(sum - 1) > 1e-9);
+      sums[i].dataset.value = String(total);
+      sums[i].textContent = blind ? "blind" : show(total);
+      sums[i].classList.toggle("pa-off", Math.abs(total - 1) > 1e-9);
     }
     cells[at[0]][at[1]].tabIndex = 0;
     const n = leaking.length;
     verdict.dataset.leaks = String(n);
     verdict.replaceChildren(make("strong", {}, n ? "Causal: no. " : "Causal: yes. "),
-      n ? `${n} ${n === 1 ? "pair lets" : "pairs let"} a word depend on a later one: ${pairs(reached)}.` : "No word depends on a later one.");
+      n ? `${counted(n, "pair lets", "pairs let")} a word depend on a later one: ${pairs(reached)}.` : "No word depends on a later one.");
     verdict.classList.toggle("pa-bad", n > 0);
     const blind = words.filter((_, i) => !mask[i].some(Boolean)).length;
     detail.textContent = `${mask.flat().filter(Boolean).length} of ${words.length ** 2} cells are open`
-      + (blind ? `; ${blind} ${blind === 1 ? "query sees" : "queries see"} nothing and ${blind === 1 ? "gets" : "get"} zeros` : "")
+      + (blind ? `; ${counted(blind, "query sees nothing and gets zeros", "queries see nothing and get zeros")}` : "")
       + (after ? "; weights are zeroed after the softmax, so each row still depends on every score." : ".");
-    clearTimeout(speech);
-    speech = setTimeout(() => (spoken.textContent = verdict.textContent), 400);
+    return verdict.textContent;
   }
   // At most three of them by name, with places, since two words are spelt alike.
   function pairs(reached) {
     const all = places.flatMap((i) => places.filter((j) => j > i && reached[i][j]).map((j) => `${words[i]} (${i + 1}) on ${words[j]} (${j + 1})`));
     return all.slice(0, 3).join(", ") + (all.length > 3 ? ", \u2026" : "");
   }
-  const stop = redrawOn(model, STATE, draw);
-  draw();
-  return () => { clearTimeout(speech); window.removeEventListener("pointerup", lift); stop(); };
+  return {
+    parts: [starts, make("div", { class: "pa-bar" }, layersLabel, afterLabel), table, verdict, detail],
+    help: "Click or drag to open and close cells; or walk with the arrow keys and press Space. A dot marks a word that arrives through several layers only. Orange: from the future.",
+    draw,
+  };
 }
 
-export default { render };
+export default explorable({ name: "masks", label: "A mask to paint", state: ["mask", "after", "layers"], build });

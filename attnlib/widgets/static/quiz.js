@@ -8,7 +8,7 @@ function render({ model, el }) {
 
   const root = make("section", { class: "pa-widget pa-quiz", "aria-label": model.get("title") });
   const total = make("p", { class: "pa-total", role: "status" });
-  const again = make("button", { type: "button" }, "Start over");
+  const again = button("Start over", () => { first = {}; keep(first); start(); root.querySelector("input").focus(); });
   const list = make("ol", {});
   root.append(make("p", { class: "pa-title" }, model.get("title")), list, make("div", { class: "pa-foot" }, total, again));
   el.append(root);
@@ -19,43 +19,41 @@ function render({ model, el }) {
     total.textContent = answered === 0
       ? `${questions.length} questions.`
       : `${right} of ${questions.length} right at the first try` + (answered < questions.length ? `, ${questions.length - answered} to go.` : ".");
-    model.set("score", right);
-    model.save_changes();
+    save(model, { score: right });
   }
 
   function ask(question, i) {
     const group = freshId("question");
     const set = make("fieldset", {}, make("legend", {}, `${i + 1}. `, ...inline(question.text)));
     const word = make("p", { class: "pa-word", role: "status" });
-    const button = make("button", { type: "button" }, "Check");
-    question.option.forEach((option, j) => {
-      const input = ownKeys(make("input", { type: "radio", name: group, value: String(j) }));
-      set.append(make("label", {}, input, make("span", {}, ...inline(option.text))));
+    const inputs = question.option.map(({ text }, j) => {
+      const [label, input] = option(group, j, ...inline(text));
+      set.append(label);
+      return input;
     });
     const answer = (j) => {
       const { right, feedback } = question.option[j];
       word.replaceChildren(make("strong", {}, right ? "Right. " : "Not quite. "), ...inline(feedback));
       word.className = `pa-word ${right ? "pa-right" : "pa-wrong"}`;
     };
-    button.addEventListener("click", () => {
-      const picked = set.querySelector("input:checked");
-      if (!picked) {
+    const check = button("Check", () => {
+      const picked = inputs.findIndex((input) => input.checked);
+      if (picked < 0) {
         word.className = "pa-word";
         word.textContent = "Choose an answer first.";
         return;
       }
-      if (!(i in first)) { first[i] = Number(picked.value); keep(first); count(); }
-      answer(Number(picked.value));
+      if (!(i in first)) { first[i] = picked; keep(first); count(); }
+      answer(picked);
     });
-    if (question.option[first[i]]) { set.querySelectorAll("input")[first[i]].checked = true; answer(first[i]); }
-    return make("li", {}, set, button, word);
+    if (question.option[first[i]]) { inputs[first[i]].checked = true; answer(first[i]); }
+    return make("li", {}, set, check, word);
   }
 
   function start() {
     list.replaceChildren(...questions.map(ask));
     count();
   }
-  again.addEventListener("click", () => { first = {}; keep(first); start(); root.querySelector("input").focus(); });
   start();
 }
 
