@@ -5,13 +5,17 @@ python tools/arithmetic.py
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import subprocess
+import sys
 
-import torch
-import torch.nn.functional as F
-from torch import nn
 
-from attnlib import pick_device
+@functools.cache
+def kernel_arithmetic() -> str:
+    """Return the number of `arithmetic` from a process of its own, with the threads that a kernel gets."""
+    command = [sys.executable, __file__]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def arithmetic() -> str:
@@ -20,6 +24,12 @@ def arithmetic() -> str:
     Training is chaotic. A sum that another processor takes in another order is off in the eighth digit, and a
     few hundred steps later a curve lies elsewhere.
     """
+    import torch
+    import torch.nn.functional as F
+    from torch import nn
+
+    from attnlib import pick_device
+
     device = pick_device()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
@@ -30,9 +40,7 @@ def arithmetic() -> str:
     lstm, norm, project = layers
     for _ in range(3):
         q, k, v = project(norm(lstm(x)[0])).chunk(3, -1)
-        loss = F.cross_entropy(
-            (F.scaled_dot_product_attention(q, k, v) * y).flatten(0, 1), y.argmax(-1).flatten()
-        )
+        loss = F.mse_loss(F.scaled_dot_product_attention(q, k, v).softmax(-1), y)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -6,11 +6,9 @@ python tools/execute_notebooks.py [--check] book/*.ipynb
 from __future__ import annotations
 
 import argparse
-import functools
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,18 +18,13 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
+sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[1] / "book" / "_ext"))
+from arithmetic import kernel_arithmetic
 from stored_run import RUN, fingerprint
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
-
-
-@functools.cache
-def arithmetic() -> str:
-    """Return the number of `tools/arithmetic.py`, from a process such as kernels are."""
-    script = Path(__file__).with_name("arithmetic.py")
-    return subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def prune_widgets(nb: nbformat.NotebookNode) -> list[str]:
@@ -73,7 +66,7 @@ def execute(path: Path, timeout: int = 300) -> str:
         text = text.replace(old, uuid.uuid5(uuid.NAMESPACE_URL, f"{path.name}#{i}").hex)
     nb = nbformat.reads(text, as_version=4)
     # without the one the book does not build; the other tells whether figures of training must be the same
-    nb.metadata[RUN] = {"arithmetic": arithmetic(), "fingerprint": fingerprint(nb)}
+    nb.metadata[RUN] = {"arithmetic": kernel_arithmetic(), "fingerprint": fingerprint(nb)}
     return nbformat.writes(nb).rstrip("\n") + "\n"
 
 

@@ -50,7 +50,7 @@ def faults(nb: NotebookNode) -> list[str]:
         before = cell.execution_count or before
     if not found and RUN not in nb.metadata:
         return ["it was not run as a whole"]
-    if not found and nb.metadata[RUN]["fingerprint"] != fingerprint(nb):
+    if not found and nb.metadata[RUN].get("fingerprint") != fingerprint(nb):
         return ["code or outputs were changed after the run"]
     return found
 

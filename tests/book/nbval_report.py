@@ -15,7 +15,9 @@ from tests import DEVICE
 from tests.book.figures import png_difference, png_gist_difference
 from tests.book.widget_states import ANYWHERE, CLOSE, VIEW, listen, state_difference, stored_states
 from tests.whole_run import everything_was_asked_for
-from tools.execute_notebooks import RUN, arithmetic
+from tools.arithmetic import kernel_arithmetic
+
+RUN = "stored_run"  # where a notebook's metadata keep what is known of its run, as book/_ext/stored_run.py has it
 
 # how to compare two pictures, by type: of the same numbers, and of numbers that differ from machine to machine
 FIGURES = {"image/png": png_difference}
@@ -88,7 +90,7 @@ def kind(notebook, cell, output) -> str:
 def has_own_numbers(notebook, name) -> bool:
     """Tell whether this machine cannot be asked for the stored numbers of a figure or widget: times, or training."""
     stored = notebook.metadata.get(RUN, {}).get("arithmetic")
-    return name in MEASURED or (name in TRAINED and stored != arithmetic())
+    return name in MEASURED or (name in TRAINED and stored != kernel_arithmetic())
 
 
 def figure_difference(item, stored, drawn) -> str:

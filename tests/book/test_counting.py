@@ -16,7 +16,7 @@ from tests.book import NOTEBOOKS, ROOT, nbval_report
 from tests.book.nbval_report import KINDS, MEASURED, TRAINED
 from tests.book.widget_states import ANYWHERE, state_difference
 from tests.conformance.report import ran_in_full
-from tools.execute_notebooks import execute
+from tools.execute_notebooks import RUN, execute
 
 pytest_plugins = ["pytester"]
 
@@ -204,10 +204,8 @@ def test_what_training_gave_elsewhere_is_compared_but_for_decimals():
 
 
 def test_numbers_of_training_are_asked_for_where_sums_are_taken_in_the_same_order(monkeypatch):
-    monkeypatch.setattr(nbval_report, "arithmetic", lambda: "ours")
-    notebooks = {
-        name: new_notebook(metadata={nbval_report.RUN: {"arithmetic": name}}) for name in ("ours", "theirs")
-    }
+    monkeypatch.setattr(nbval_report, "kernel_arithmetic", lambda: "ours")
+    notebooks = {name: new_notebook(metadata={RUN: {"arithmetic": name}}) for name in ("ours", "theirs")}
     for name, elsewhere in (("fig-recall", True), (min(MEASURED), True), ("fig-apple-weights", False)):
         drawn = cell("", mystnb={"figure": {"name": name}})
         counted = [
