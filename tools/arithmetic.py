@@ -40,7 +40,8 @@ def arithmetic() -> str:
     lstm, norm, project = layers
     for _ in range(3):
         q, k, v = project(norm(lstm(x)[0])).chunk(3, -1)
-        loss = F.mse_loss(F.scaled_dot_product_attention(q, k, v).softmax(-1), y)
+        mixed = F.scaled_dot_product_attention(q, k, v)
+        loss = F.cross_entropy((mixed * y).flatten(0, 1), y.argmax(-1).flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
