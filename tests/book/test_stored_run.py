@@ -136,7 +136,9 @@ def test_the_notebooks_of_the_book_are_published(path):
 
 def test_the_notebooks_of_the_book_were_run_on_one_arithmetic():
     # else figures of training in some of them are compared in size and colours alone, wherever the tests run
-    runs = {path.name: nbformat.read(path, as_version=4).metadata[RUN]["arithmetic"] for path in NOTEBOOKS}
+    runs = {
+        path: nbformat.read(path, as_version=4).metadata.get(RUN, {}).get("arithmetic") for path in NOTEBOOKS
+    }
     assert len(set(runs.values())) == 1, runs
 
 
