@@ -134,6 +134,14 @@ def test_the_notebooks_of_the_book_are_published(path):
     assert faults(nbformat.read(path, as_version=4)) == [], "make notebooks"
 
 
+def test_the_notebooks_of_the_book_were_run_on_one_arithmetic():
+    # else figures of training in some of them are compared in size and colours alone, wherever the tests run
+    runs = {
+        path: nbformat.read(path, as_version=4).metadata.get(RUN, {}).get("arithmetic") for path in NOTEBOOKS
+    }
+    assert len(set(runs.values())) == 1, runs
+
+
 def build(folder, nb):
     """Build a book of one notebook; return the exit code and what was said."""
     nbformat.write(nb, folder / "small.ipynb")
