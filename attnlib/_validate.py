@@ -110,13 +110,17 @@ def check_values(q: Tensor, k: Tensor, v: Tensor) -> None:
         ) from None
 
 
+def broadcasts(sizes: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    """Tell whether a shape broadcasts to ``target`` without enlarging it."""
+    try:
+        return torch.broadcast_shapes(sizes, target) == torch.Size(target)
+    except RuntimeError:
+        return False
+
+
 def check_fits(name: str, x: Tensor, target: tuple[int, ...]) -> None:
     """Raise unless ``x`` broadcasts to ``target``, the shape of the scores, without enlarging it."""
-    try:
-        fits = torch.broadcast_shapes(x.shape, target) == torch.Size(target)
-    except RuntimeError:
-        fits = False
-    if not fits:
+    if not broadcasts(x.shape, target):
         raise ValueError(f"{name} must broadcast to the scores' shape (..., T, S) = {target}, got {shape(x)}")
 
 

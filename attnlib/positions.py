@@ -10,7 +10,7 @@ import math
 import torch
 from torch import Tensor
 
-from attnlib._validate import require_tensor, require_whole, shape
+from attnlib._validate import broadcasts, require_tensor, require_whole, shape
 
 
 def sinusoidal(
@@ -88,11 +88,7 @@ def _check_positions(positions: Tensor, x: Tensor) -> None:
         raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
     if positions.device != x.device:
         raise ValueError(f"positions must be on the device of x, {x.device}, got {positions.device}")
-    try:
-        fits = torch.broadcast_shapes(positions.shape, x.shape[:-1]) == x.shape[:-1]
-    except RuntimeError:
-        fits = False
-    if not fits:
+    if not broadcasts(positions.shape, x.shape[:-1]):
         raise ValueError(f"positions must broadcast to (..., T) = {shape(x)[:-1]}, got {shape(positions)}")
 
 

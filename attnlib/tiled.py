@@ -15,6 +15,7 @@ from torch import Tensor
 from attnlib._heads import full_heads, widen
 from attnlib._modes import truth, without_autocast
 from attnlib._validate import (
+    broadcasts,
     check_bias,
     check_mask,
     check_numbers,
@@ -117,11 +118,12 @@ class _Tiles(NamedTuple):
 
     def _ask(self, i: Tensor, j: Tensor) -> Tensor:
         """Call the mask function and check what it says."""
-        seen, size = self.function(i, j), (len(i), len(j))
+        seen = self.function(i, j)
         if not isinstance(seen, Tensor) or seen.dtype != torch.bool:
             came = seen.dtype if isinstance(seen, Tensor) else type(seen).__name__
             raise TypeError(f"the mask function must return a boolean tensor, True = may attend, got {came}")
-        if any(n not in (1, m) for n, m in zip(seen.shape[-1:-3:-1], size[::-1], strict=False)):
+        size = (len(i), len(j))
+        if not broadcasts(seen.shape[-2:], size):
             raise ValueError(
                 f"the mask function must return what broadcasts to (n, m) = {size} for queries "
                 f"{shape(i)} and keys {shape(j)}, got {shape(seen)}"

@@ -96,3 +96,9 @@ def test_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_from_torch_keeps_the_dropout_in_every_place():
+    theirs = torch.nn.TransformerEncoderLayer(12, 3, dropout=0.25, norm_first=True, batch_first=True)
+    block = TransformerBlock.from_torch(theirs)
+    assert block.drop.p == block.attention.dropout == 0.25

@@ -143,6 +143,12 @@ def test_small_features_are_not_rounded_away():
             "convert one with .to(dtype)",
         ),
         (
+            lambda x: linear_attention_step(x, x, x.double()),
+            TypeError,
+            "q and v must have the same dtype, got torch.float32 and torch.float64; "
+            "convert one with .to(dtype)",
+        ),
+        (
             lambda x: linear_attention_step([1.0], x, x),
             TypeError,
             "q must be a torch.Tensor, got list; wrap it in torch.as_tensor",

@@ -381,3 +381,26 @@ def test_a_full_cache_says_so():
     caches = model.make_caches(3, 4)
     with pytest.raises(ValueError, match="the cache has room for 4 positions, got 5 more after 0"):
         model(some_tokens(), caches=caches)
+
+
+@pytest.mark.parametrize("temperature", [float("inf"), float("nan"), -0.1])
+def test_a_temperature_that_is_no_number_of_at_least_zero_gets_this_message(temperature):
+    model = Decoder(11, 13, 12, 3, 1)
+    with pytest.raises(
+        ValueError, match=f"temperature must be a finite number of at least 0, got {temperature}"
+    ):
+        model.generate(torch.zeros(1, 2, dtype=torch.int64), 1, temperature=temperature)
+
+
+def test_a_cache_is_used_unless_it_is_not_wanted(monkeypatch):
+    model, made = Decoder(11, 13, 12, 3, 1), []
+    monkeypatch.setattr(Decoder, "make_caches", lambda self, *sizes: made.append(sizes))
+    model.generate(torch.zeros(1, 2, dtype=torch.int64), 1, use_cache=False)
+    assert not made
+    model.generate(torch.zeros(1, 2, dtype=torch.int64), 1)
+    assert made == [(1, 3)]
+
+
+def test_generate_checks_its_beginning_also_when_nothing_is_to_be_added():
+    with pytest.raises(ValueError, match="tokens must lie between 0 and 10, got 11 to 11"):
+        Decoder(11, 13, 12, 3, 1).generate(torch.full((1, 2), 11), 0)

@@ -143,3 +143,19 @@ def test_positions_that_do_not_fit_get_this_message(positions, error, message):
     with pytest.raises(error) as caught:
         rotary(torch.zeros(5, 2, 4, device=DEVICE), positions)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: alibi_bias(2, 3, -1), ValueError, "S must be at least 0, got -1"),
+        (lambda: alibi_bias(2, 3, 4.0), TypeError, "S must be an int, got float (4.0)"),
+        (lambda: rotary([[1.0, 0.0]]), TypeError, "x must be a torch.Tensor, got list; wrap it in torch.as_tensor"),
+        (lambda: rotary(torch.zeros(3, 4), dim=0), ValueError, "dim must be at least 2, got 0"),
+        (lambda: sinusoidal(3, 1), ValueError, "dim must be at least 2, got 1"),
+    ],
+)  # fmt: skip
+def test_sizes_that_make_no_sense_get_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message

@@ -88,6 +88,36 @@ def test_gradients_by_finite_differences():
             "w_q must be (Dq, D), w_k (Dk, D) and u (D,) for q (3, 7) and k (5, 11), "
             "got w_q (7, 13), w_k (11, 13) and u (13, 1)",
         ),
+        (
+            lambda: bilinear_scores(randn(Dq), randn(S, Dk), randn(Dq, Dk)),
+            ValueError,
+            "q must have at least two axes (..., length, width), got shape (7,); a single vector is q[None]",
+        ),
+        (
+            lambda: additive_scores(randn(T, Dq), randn(Dk), randn(Dq, D), randn(Dk, D), randn(D)),
+            ValueError,
+            "k must have at least two axes (..., length, width), got shape (11,); a single vector is k[None]",
+        ),
+        *(
+            (
+                lambda wrong=wrong: additive_scores(
+                    *(
+                        x.float() if name == wrong else x
+                        for name, x in {
+                            "q": randn(T, Dq),
+                            "k": randn(S, Dk),
+                            "w_q": randn(Dq, D),
+                            "w_k": randn(Dk, D),
+                            "u": randn(D),
+                        }.items()
+                    )
+                ),
+                TypeError,
+                f"q and {wrong} must have the same dtype, got torch.float64 and torch.float32; "
+                "convert one with .to(dtype)",
+            )
+            for wrong in ("k", "w_q", "w_k", "u")
+        ),
     ],
 )
 def test_bad_input_gets_this_message(call, error, message):

@@ -70,3 +70,11 @@ def test_a_scale_that_is_no_number_gets_this_message(scale):
     x = torch.zeros(5, 3, device=DEVICE)
     with pytest.raises(ValueError, match=f"scale must be a finite number, got {scale}"):
         sliding_window_attention(x, x, x, window=2, scale=scale)
+
+
+def test_keys_and_values_must_be_equally_many():
+    x = torch.zeros(5, 3, device=DEVICE)
+    with pytest.raises(
+        ValueError, match=r"k and v must have the same length S, got k \(5, 3\) and v \(4, 3\)"
+    ):
+        sliding_window_attention(x, x, x[:4], window=2)

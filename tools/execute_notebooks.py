@@ -18,6 +18,11 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
+sys.path.append(str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1] / "book" / "_ext"))
+from arithmetic import kernel_arithmetic
+from stored_run import RUN, fingerprint
+
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
 
@@ -59,7 +64,10 @@ def execute(path: Path, timeout: int = 300) -> str:
     text = nbformat.writes(nb)
     for i, old in enumerate(ids):
         text = text.replace(old, uuid.uuid5(uuid.NAMESPACE_URL, f"{path.name}#{i}").hex)
-    return nbformat.writes(nbformat.reads(text, as_version=4)).rstrip("\n") + "\n"
+    nb = nbformat.reads(text, as_version=4)
+    # without the one the book does not build; the other tells whether figures of training must be the same
+    nb.metadata[RUN] = {"arithmetic": kernel_arithmetic(), "fingerprint": fingerprint(nb)}
+    return nbformat.writes(nb).rstrip("\n") + "\n"
 
 
 def main() -> int:
@@ -72,6 +80,7 @@ def main() -> int:
     arguments = parser.parse_args()
     # what is stored must not depend on whose machine this is
     os.environ["ATTNLIB_PROGRESS"] = "0"
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # as in the tests: more threads sum in another order
     differ = 0
     for path in arguments.paths:
         start = time.perf_counter()

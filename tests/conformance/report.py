@@ -3,6 +3,8 @@
 from importlib.metadata import version
 from pathlib import Path
 
+from tests.whole_run import narrowed
+
 TABLE = Path(__file__).parents[2] / "book" / "_conformance.md"
 
 
@@ -34,13 +36,16 @@ def table(found):
 
 def ran_in_full(config):
     """Tell whether every conformance test was asked for."""
-    if config.option.keyword or config.option.markexpr or getattr(config.option, "lf", False):
-        return False
     folder = Path(__file__).parent
-    asked = [(config.invocation_params.dir / arg.split("::")[0]).resolve() for arg in config.args]
-    return any(path == folder or path in folder.parents for path in asked) and not any(
-        "::" in a for a in config.args
+    asked, ignored = (
+        [(config.invocation_params.dir / path).resolve() for path in paths]
+        for paths in (config.args, getattr(config.option, "ignore", None) or [])
     )
+    if narrowed(config) or any(
+        path in (folder, *folder.parents) or folder in path.parents for path in ignored
+    ):
+        return False
+    return any(path in (folder, *folder.parents) for path in asked)
 
 
 def pytest_sessionfinish(session, exitstatus):

@@ -136,7 +136,7 @@ def test_a_leak_through_a_tiny_weight_is_found_by_a_large_change(x):
     def tiny(x):
         return attention(x, x, x, causal=True) + 1e-9 * x.sum(0)
 
-    assert not (leaks(tiny, x, tries=1) & ~CAUSAL).all()
+    assert not leaks(tiny, x, tries=1).all()  # a small change is lost in rounding, mostly
     assert leaks(tiny, x).all()
 
 

@@ -1,6 +1,8 @@
 import sys
 
 import nbformat
+import pytest
+from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell, new_notebook
 
 from tools import execute_notebooks
@@ -23,3 +25,15 @@ def test_twice_gives_the_same_bytes_and_a_change_is_noticed(tmp_path, monkeypatc
     path.write_text(first.replace("42", "43"), "utf8")
     assert execute_notebooks.main() == 1
     assert "DIFFERS" in capsys.readouterr().out
+
+
+def test_a_false_claim_stops_the_run_and_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNLIB_HOME", str(tmp_path))
+    path = tmp_path / "small.ipynb"
+    source = 'from attnlib.learn import claim\nclaim("the moon is made of cheese", False)'
+    nbformat.write(new_notebook(cells=[new_code_cell(source)]), path)
+    before = path.read_text("utf8")
+    monkeypatch.setattr(sys, "argv", ["execute", str(path)])
+    with pytest.raises(CellExecutionError, match="claim 1 is false: the moon is made of cheese"):
+        execute_notebooks.main()
+    assert path.read_text("utf8") == before

@@ -1,0 +1,194 @@
+"""pytest plugin: compare the figures and widgets of the notebooks, and count all that was compared.
+
+nbval compares texts. It passes over figures, widgets and what is tagged so, and says nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import nbformat
+import pytest
+from nbval.plugin import IPyNbCell
+
+from tests import DEVICE
+from tests.book.figures import png_difference, png_gist_difference
+from tests.book.widget_states import ANYWHERE, CLOSE, VIEW, listen, state_difference, stored_states
+from tests.whole_run import everything_was_asked_for
+from tools.arithmetic import kernel_arithmetic
+
+RUN = "stored_run"  # where a notebook's metadata keep what is known of its run, as book/_ext/stored_run.py has it
+
+# how to compare two pictures, by type: of the same numbers, and of numbers that differ from machine to machine
+FIGURES = {"image/png": png_difference}
+GISTS = {"image/png": png_gist_difference}
+
+# figures of times, and on a GPU of its memory too: a CPU draws these from the numbers that the library stores
+MEASURED = {"fig-time-here"}
+if DEVICE.type != "cpu":
+    MEASURED |= {"fig-time-gpu", "fig-roofline", "fig-peak"}
+# what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
+TRAINED = {"fig-recall-length", "fig-recall-state", "fig-tied-separate", "fig-alignment", "fig-recall"}
+TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
+TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples"}
+
+KINDS = {
+    "text": "texts equal",
+    "figure": "figures alike",
+    "figure, own numbers": "figures of own times or trainings alike in size and colours",
+    "widget": "widgets in the same state",
+    "widget, own numbers": "widgets of own trainings in the same state but for decimals",
+}
+
+
+def pytest_configure(config):
+    """Name nbval's sanitizer by a path that holds from any folder."""
+    if not config.option.nbval_sanitize_with:
+        config.option.nbval_sanitize_with = str(config.rootpath / "tests/book/nbval_sanitize.cfg")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    """Let nbval compare figures and widgets too, and note what was compared, by kind."""
+    if not isinstance(item, IPyNbCell):
+        return (yield)
+    item.output_timeout = 60  # nbval gives up after 5 s, which a busy machine needs after a long cell
+    notebook, compare_texts, compared = item.parent, item.compare_outputs, Counter()
+    if not hasattr(notebook, "widget_states"):
+        notebook.widget_states = {}
+        notebook.get_kernel_message = listen(notebook.get_kernel_message, notebook.widget_states)
+
+    def compare_all(test, ref, skip_compare=None):
+        skip = (*(skip_compare or notebook.skip_compare), *FIGURES)
+        if not compare_texts(test, ref, skip):
+            return False
+        said = figure_difference(item, ref, test) or widget_difference(notebook, ref, test)
+        if said:
+            item.comparison_traceback.append(said)
+            return False
+        compared.update(kind(notebook.nb, item.cell, output) for output in ref)
+        return True
+
+    item.compare_outputs = compare_all
+    result = yield
+    item.user_properties.append(("outputs", dict(compared)))
+    return result
+
+
+def kind(notebook, cell, output) -> str:
+    """Return what an output is counted as, one of KINDS."""
+    data = output.get("data", {})
+    if VIEW in data:
+        name, counted = _widget_name(notebook, data[VIEW]["model_id"]), "widget"
+    elif any(mime.startswith("image/") for mime in data):
+        name, counted = _figure_name(cell), "figure"
+    else:
+        return "text"
+    return f"{counted}, own numbers" if has_own_numbers(notebook, name) else counted
+
+
+def has_own_numbers(notebook, name) -> bool:
+    """Tell whether this machine cannot be asked for the stored numbers of a figure or widget: times, or training."""
+    stored = notebook.metadata.get(RUN, {}).get("arithmetic")
+    return name in MEASURED or (name in TRAINED and stored != kernel_arithmetic())
+
+
+def figure_difference(item, stored, drawn) -> str:
+    """Say how the figures of a cell differ from the stored ones; an empty text means that they are alike."""
+    compare = GISTS if has_own_numbers(item.parent.nb, _figure_name(item.cell)) else FIGURES
+    old, new = _pictures(stored), _pictures(drawn)
+    if [mime for mime, _ in old] != [mime for mime, _ in new]:
+        return f"{len(old)} figures are stored, {len(new)} were drawn, or of another type"
+    for (mime, before), (_, after) in zip(old, new, strict=True):
+        if mime not in compare:
+            return f"there is no comparison of figures for {mime}: tests/book/nbval_report.py needs one"
+        said = compare[mime](before, after)
+        if said:
+            return said
+    return ""
+
+
+def widget_difference(notebook, stored, shown) -> str:
+    """Say how the widgets of a cell differ from the stored ones; an empty text means that they are alike."""
+    old, new = (
+        [output["data"][VIEW]["model_id"] for output in outputs if VIEW in output.get("data", {})]
+        for outputs in (stored, shown)
+    )
+    if len(old) != len(new):
+        return f"{len(old)} widgets are stored, {len(new)} were shown"
+    states = stored_states(notebook.nb)
+    for before, after in zip(old, new, strict=True):
+        if before not in states:
+            return f"widget {before} is shown, and its state is not stored: make notebooks"
+        own = has_own_numbers(notebook.nb, _widget_name(notebook.nb, before))
+        said = state_difference(states[before], notebook.widget_states[after], ANYWHERE if own else CLOSE)
+        if said:
+            return f"a widget differs: {said}"
+    return ""
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many outputs were compared, of how many that the notebooks store."""
+    compared, stored = _totals(terminalreporter)
+    if stored:
+        counts = [f"{compared[one]} of {stored[one]} {said}" for one, said in KINDS.items() if stored[one]]
+        terminalreporter.write_line(f"notebooks: {', '.join(counts)}")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session, exitstatus):
+    """Fail if all was asked for and an output went uncompared, or anything was expected to fail."""
+    config = session.config
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput"):
+        return
+    if exitstatus != 0 or not everything_was_asked_for(config):
+        return
+    compared, stored = _totals(reporter)
+    left = (stored - compared).total()
+    expected = len(reporter.stats.get("xfailed", []))
+    if left or expected:
+        reporter.write_line("")
+        reporter.write_line(f"FAILED: {left} stored outputs not compared, {expected} xfailed")
+        session.exitstatus = 1
+
+
+def _figure_name(cell) -> str:
+    return cell.metadata.get("mystnb", {}).get("figure", {}).get("name", "")
+
+
+def _widget_name(notebook, model) -> str:
+    return stored_states(notebook).get(model, {}).get("_anywidget_id", "").rpartition(".")[2]
+
+
+def _pictures(outputs) -> list[tuple[str, str]]:
+    """Return the type and the data of each picture."""
+    return [
+        (mime, data)
+        for output in outputs
+        for mime, data in sorted(output.get("data", {}).items())
+        if mime.startswith("image/")
+    ]
+
+
+def _totals(reporter) -> tuple[Counter, Counter]:
+    """Return how many outputs of each kind were compared, and how many the notebooks that ran store."""
+    folder, compared, files = reporter.config.rootpath, Counter(), set()
+    for reports in reporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) != "call":  # teardown repeats what the call noted
+                continue
+            for name, value in report.user_properties:
+                if name == "outputs":
+                    compared.update(value)
+                    files.add(folder / report.nodeid.split("::")[0])
+    if everything_was_asked_for(reporter.config):
+        files = set(folder.glob("book/**/[!.]*.ipynb"))
+    notebooks = [nbformat.read(file, as_version=4) for file in files]
+    stored = Counter(
+        kind(notebook, cell, output)
+        for notebook in notebooks
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+    )
+    return compared, stored
