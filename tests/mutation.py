@@ -34,8 +34,16 @@ ROOT = Path(__file__).parents[1]
 MODULES = sorted(path.stem for path in (ROOT / "attnlib").glob("*.py") if not path.stem.startswith("__"))
 MODULES += ["instruments/leaks"]
 TESTS = ["tests/test_*.py", "tests/conformance/test_*.py", "tests/instruments/test_leaks.py"]
-OTHERS = {"test_architecture", "test_main", "test_mutation", "test_package", "test_plotting", "test_widgets"}
-COPIED = ["attnlib", "tests", "conftest.py", "pyproject.toml", "book/_conformance.md"]
+OTHERS = {
+    "test_architecture",
+    "test_main",
+    "test_mutation",
+    "test_package",
+    "test_plotting",
+    "test_settings",
+    "test_widgets",
+}
+UNUSED = shutil.ignore_patterns(".*", "__pycache__", "_build", "build", "dist", "node_modules", "*.egg-info")
 ENDED = (-signal.SIGXCPU, -signal.SIGALRM)
 FLOOR = 0.92  # of all mutants
 LEAST = 24  # mutants that even a short run tries
@@ -188,7 +196,7 @@ def footprints(folder: Path, jobs: int) -> dict[str, tuple[float, list[str]]]:
             failing.append(file)
         found |= noted
     if failing:
-        raise RuntimeError(f"{', '.join(failing)} fails before anything is broken")
+        raise RuntimeError(f"pytest {' '.join(failing)} fails before anything is broken")
     slow = {test: seconds for test, (seconds, _) in found.items() if seconds > SLOW}
     for test, seconds in slow.items():
         print(f"{test} is left out: it takes {seconds:.0f} s; what it alone notices counts as unnoticed")
@@ -331,11 +339,7 @@ def main() -> int:
         print("mutation: no module of the core was changed")
         return 0
     with tempfile.TemporaryDirectory() as base:
-        folder = Path(base, "copy")  # what is edited meanwhile changes nothing
-        for name in COPIED:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-            copy(ROOT / name, folder / name)
+        folder = shutil.copytree(ROOT, Path(base, "copy"), ignore=UNUSED)  # edits meanwhile change nothing
         try:
             results = try_mutants(folder, shuffled(found, asked.seed), asked.jobs, asked.seconds)
         except RuntimeError as error:

@@ -125,7 +125,6 @@ def project(tmp_path):
         "def test_values():\n    assert seen() == 2\n    assert unseen()\n",
         "conftest.py": "",
         "pyproject.toml": "",
-        "book/_conformance.md": "",
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -157,4 +156,4 @@ def test_it_refuses_to_start_from_tests_that_fail(project):
     (project / "tests/test_masks.py").write_text("def test_nothing():\n    assert False\n", "utf8")
     code, said = run(project)
     assert code == 2, said
-    assert "tests/test_masks.py fails before anything is broken" in said
+    assert "pytest tests/test_masks.py fails before anything is broken" in said
