@@ -76,8 +76,10 @@ def _can_be_told(T: int, S: int, device: torch.device) -> bool:
     """Tell whether a kernel knows a causal mask of these lengths without reading it."""
     if same_length(T, S):
         return True
-    symbols = isinstance(T, torch.SymInt) or isinstance(S, torch.SymInt)  # then nobody knows which is longer
-    return not symbols and (T == 1 or T > S or device.type == "cuda")
+    if isinstance(T, torch.SymInt) or isinstance(S, torch.SymInt):
+        return False  # nobody knows which is longer
+    aligns = device.type == "cuda" and not torch.compiler.is_compiling()  # the compiler cannot pass it on
+    return T == 1 or T > S or aligns
 
 
 def _rounds(bias: Tensor, q: Tensor) -> bool:

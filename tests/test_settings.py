@@ -9,12 +9,10 @@ ROOT = Path(__file__).parents[1]
 BENCHMARK = "Benchmarks are automatically disabled because xdist plugin is active."
 
 
-def run(folder, warning):
-    """Run one test under our settings, beside a plugin that warns while pytest starts."""
+def run(folder, warning, *, when="pytest_configure(config)"):
+    """Run one test under our settings, beside a plugin that warns while pytest starts, or at another time."""
     shutil.copy(ROOT / "pyproject.toml", folder)
-    (folder / "warner.py").write_text(
-        f"import warnings\n\ndef pytest_configure(config):\n    warnings.warn({warning!r})\n"
-    )
+    (folder / "warner.py").write_text(f"import warnings\n\ndef {when}:\n    warnings.warn({warning!r})\n")
     (folder / "test_one.py").write_text("def test_one():\n    pass\n")
     command = [sys.executable, "-m", "pytest", "-p", "warner", "-q", "test_one.py"]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -26,4 +24,4 @@ def test_a_benchmark_plugin_that_is_installed_beside_does_not_stop_a_run_on_two_
 
 
 def test_any_other_warning_is_an_error(tmp_path):
-    assert run(tmp_path, "something else").returncode != 0
+    assert run(tmp_path, "something else", when="pytest_runtest_call(item)").returncode != 0

@@ -220,14 +220,13 @@ def test_a_mask_and_a_bias_may_be_single_numbers():
 
 
 def test_the_gradient_of_a_bias_is_summed_in_float32():
-    T = 4096
-    q, k = (torch.zeros(T, 1, dtype=torch.bfloat16, device=DEVICE) for _ in range(2))
-    v = torch.zeros(T, 1, dtype=torch.bfloat16, device=DEVICE)
+    T, S = 4096, 16
+    q, k, v = (torch.zeros(n, 1, dtype=torch.bfloat16, device=DEVICE) for n in (T, S, S))
     v[0] = 1.0
-    bias = torch.zeros(T, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
+    bias = torch.zeros(S, dtype=torch.bfloat16, device=DEVICE, requires_grad=True)
     tiled_attention(q, k, v, bias=bias, block_size=16).sum().backward()
-    exact = torch.full((T,), -1 / T, dtype=torch.float64)  # T queries, each with weight 1 / T for each key
-    exact[0] += 1.0
+    exact = torch.full((S,), -T / S**2, dtype=torch.float64)  # T queries, each with weight 1 / S for each key
+    exact[0] += T / S
     assert_close(bias.grad.double(), exact, rtol=2**-7, atol=0)
 
 
