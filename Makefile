@@ -7,8 +7,8 @@ BIN := .venv/bin
 NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
 TWO_CORES := -n 2 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
-# these start a kernel, a browser or pytest itself
-LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_site.py tests/test_mutation.py tests/test_package.py
+# these start a kernel, a browser or pytest itself, or take their time by design; so do the tests that compile
+LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_site.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py
 
 .PHONY: help book test quick lab notebooks conformance coverage mutation lint bench clean
 
@@ -34,7 +34,7 @@ test: lint book  ## check everything: lint, book, library, notebooks, pages in a
 	@$(BIN)/python -m tests.mutation --seconds 90
 
 quick: lint  ## check what needs no kernel and no browser: lint, library, form of the notebooks (under two minutes)
-	@$(BIN)/python -m pytest $(TWO_CORES) tests --ignore tests/tools $(addprefix --ignore ,$(wildcard $(LONG)))
+	@$(BIN)/python -m pytest $(TWO_CORES) tests -k 'not compile' --ignore tests/tools $(addprefix --ignore ,$(wildcard $(LONG)))
 
 lab: .venv/installed  ## open JupyterLab on the book
 	@$(BIN)/jupyter lab --notebook-dir book
