@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 import nbformat
+import nbval.plugin
 import pytest
 from nbval.plugin import IPyNbCell
 
@@ -42,7 +43,11 @@ KINDS = {
 
 
 def pytest_configure(config):
-    """Name nbval's sanitizer by a path that holds from any folder."""
+    """Name nbval's sanitizer by a path that holds from any folder, and keep coverage out of the kernels.
+
+    The floor is about what the tests of the library reach, and a kernel that is watched takes minutes more.
+    """
+    nbval.plugin.setup_coverage = nbval.plugin.teardown_coverage = lambda *_, **__: None
     if not config.option.nbval_sanitize_with:
         config.option.nbval_sanitize_with = str(config.rootpath / "tests/book/nbval_sanitize.cfg")
 
