@@ -199,7 +199,7 @@ def pytorchs_own(q, k, v, mask=None, *, causal=False, bias=None, scale=None, sof
     T, S, groups = q.shape[-2], k.shape[-2], q.shape[1] // k.shape[1]
     k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
     every = torch.ones(T, S, dtype=torch.bool, device=DEVICE)
-    seen = every if mask is None else mask
+    seen = every if mask is None else every & mask  # at least (T, S), as the kernel asks
     seen = seen & every.tril(S - T) if causal else seen
     bias = torch.zeros(T, S, device=DEVICE) if bias is None else bias
     bias = bias.to(q.dtype).masked_fill(~seen, -math.inf)
