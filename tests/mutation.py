@@ -61,7 +61,7 @@ class Footprints:
     """A plugin for pytest that notes for each test how long it takes and which functions of the library it enters."""
 
     def __init__(self, folder: Path, into: Path) -> None:
-        self.library, self.into, self.found = f"{folder}/attnlib/", into, {}
+        self.root, self.into, self.found = f"{folder}/attnlib/", into, {}
 
     def pytest_collection_modifyitems(self, items: list) -> None:
         """Leave out what takes long and is better tried without being watched."""
@@ -89,8 +89,8 @@ class Footprints:
 
     def _note(self, frame, event, argument) -> None:
         name = frame.f_code.co_filename
-        if name.startswith(self.library):
-            module = name.removeprefix(self.library).removesuffix(".py")
+        if name.startswith(self.root):
+            module = name.removeprefix(self.root).removesuffix(".py")
             self.seen.add(f"{module}:{frame.f_code.co_qualname.split('.<locals>')[0]}")
 
 

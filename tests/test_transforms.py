@@ -52,7 +52,6 @@ class Case:
     masked: bool = False  # whether a boolean mask (T, S) comes last
     roundings: int = 4  # how often half precision may round on the way, at the size of the largest output
     lengths: tuple[dict[int, str], ...] = ()  # for each input, its axes that are lengths
-    whole: Callable[[], Tensor] | None = None  # makes a whole-number input that comes before the others
 
     def inputs(self, dtype=torch.float32, seed=0, device=DEVICE):
         g = torch.Generator().manual_seed(seed)
@@ -70,7 +69,6 @@ Q, K, V = (B, H, T, D), (B, H, S, D), (B, H, S, Dv)
 SAME = (B, H, S, D), (B, H, S, D), (B, H, S, Dv)
 TS = ({2: "T"}, {2: "S"}, {2: "S"})
 ONE = ({2: "S"}, {2: "S"}, {2: "S"})
-SCORES_MASK = {0: "T", 1: "S"}
 
 
 def grouped(run, **options):
