@@ -246,7 +246,13 @@ def wanted(tried: int, of: int) -> int:
         return math.ceil(FLOOR * of)
     below = 0.0
     for noticed in range(tried + 1):
-        below += math.comb(tried, noticed) * FLOOR**noticed * (1 - FLOOR) ** (tried - noticed)
+        below += math.exp(
+            math.lgamma(tried + 1)
+            - math.lgamma(noticed + 1)
+            - math.lgamma(tried - noticed + 1)
+            + noticed * math.log(FLOOR)
+            + (tried - noticed) * math.log(1 - FLOOR)
+        )
         if below > 0.01:
             return noticed
     return tried

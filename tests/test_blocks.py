@@ -102,3 +102,9 @@ def test_from_torch_keeps_the_dropout_in_every_place():
     theirs = torch.nn.TransformerEncoderLayer(12, 3, dropout=0.25, norm_first=True, batch_first=True)
     block = TransformerBlock.from_torch(theirs)
     assert block.drop.p == block.attention.dropout == 0.25
+
+
+def test_the_attention_of_a_block_gets_its_dropout_and_its_bias():
+    made = block(dropout=0.3, bias=False)
+    assert made.attention.dropout == 0.3
+    assert [name for name, _ in made.named_parameters() if "bias" in name] == []

@@ -130,6 +130,7 @@ def test_a_cache_for_no_sequence_is_empty():
 def test_sizes_dtype_and_device_can_be_asked_for():
     cache = KVCache(1, 2, 3, 5, dtype=torch.float16, device="meta")
     assert (cache.shape, cache.dtype, cache.device.type) == ((1, 2, 3, 5), torch.float16, "meta")
+    assert cache.nbytes == 2 * 2 * 1 * 2 * 3 * 5  # keys and values, of two bytes each
 
 
 def test_a_mask_covers_what_is_kept_too(module):

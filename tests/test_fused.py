@@ -40,3 +40,10 @@ def test_a_square_causal_mask_is_told_and_not_made(kv_heads):
 def test_one_query_sees_every_key(S):
     q, k, v = randn(2, 3, 1, 8), randn(2, 3, S, 8, seed=1), randn(2, 3, S, 8, seed=2)
     assert_close(attention(q, k, v, causal=True), attention(q, k, v))
+
+
+def test_dropout_reaches_the_kernel_with_a_bias_that_is_wider_than_the_queries():
+    q = randn(2, 4, 5, 8).bfloat16()
+    bias = torch.zeros(5, 5, device=DEVICE)
+    first, again = (fused_attention(q, q, q, bias=bias, dropout=0.5) for _ in range(2))
+    assert not torch.equal(first, again)

@@ -404,3 +404,15 @@ def test_a_cache_is_used_unless_it_is_not_wanted(monkeypatch):
 def test_generate_checks_its_beginning_also_when_nothing_is_to_be_added():
     with pytest.raises(ValueError, match="tokens must lie between 0 and 10, got 11 to 11"):
         Decoder(11, 13, 12, 3, 1).generate(torch.full((1, 2), 11), 0)
+
+
+def test_every_block_gets_the_dropout():
+    made = decoder(dropout=0.3)
+    assert [made.drop.p, *(made_block.attention.dropout for made_block in made.blocks)] == [0.3, 0.3, 0.3]
+
+
+def test_embeddings_start_small():
+    torch.manual_seed(0)
+    made = Decoder(101, 103, 20, 2, 1)
+    for embedding in (made.token_embedding, made.position_embedding):
+        assert 0.019 < embedding.weight.std() < 0.021

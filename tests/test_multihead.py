@@ -585,3 +585,12 @@ def test_cached_steps_compile_to_whole_graphs():
     with torch.no_grad():
         steps = [compiled(part, causal=True, rotary=rotary, cache=cache) for part in x.split(1, 1)]
     assert_close(torch.cat(steps, 1), module(x, causal=True, rotary=rotary))
+
+
+def test_dropout_reaches_the_output_also_when_the_weights_are_wanted():
+    torch.manual_seed(0)
+    module = MultiHeadAttention(12, 3, dropout=0.5).to(DEVICE).train()
+    x = torch.randn(2, 5, 12, generator=torch.Generator().manual_seed(0)).to(DEVICE)
+    (first, weights), (again, same) = (module(x, need_weights=True) for _ in range(2))
+    assert not torch.equal(first, again)
+    assert torch.equal(weights, same)  # those before dropout

@@ -96,7 +96,7 @@ def test_all_mutants_must_meet_the_floor_and_a_sample_may_be_as_unlucky_as_one_i
         least = wanted(tried, of=1000)
         chances = [math.comb(tried, n) * FLOOR**n * (1 - FLOOR) ** (tried - n) for n in range(tried + 1)]
         assert sum(chances[:least]) <= 0.01 < sum(chances[: least + 1])
-    assert wanted(24, of=1000) / 24 < wanted(101, of=1000) / 101 < FLOOR
+    assert wanted(24, of=1000) / 24 < wanted(101, of=1000) / 101 < FLOOR < wanted(1408, of=1422) / 1408 + 0.02
 
 
 def test_a_mutant_meets_the_tests_that_enter_its_function_those_of_its_own_file_first():

@@ -94,6 +94,22 @@ def test_gradients_by_finite_differences():
             "q must have at least two axes (..., length, width), got shape (7,); a single vector is q[None]",
         ),
         (
+            lambda: bilinear_scores(randn(T, Dq), randn(Dk), randn(Dq, Dk)),
+            ValueError,
+            "k must have at least two axes (..., length, width), got shape (11,); a single vector is k[None]",
+        ),
+        (
+            lambda: bilinear_scores(randn(T, Dq), randn(S, Dk).float(), randn(Dq, Dk)),
+            TypeError,
+            "q and k must have the same dtype, got torch.float64 and torch.float32; "
+            "convert one with .to(dtype)",
+        ),
+        (
+            lambda: additive_scores(randn(Dq), randn(S, Dk), randn(Dq, D), randn(Dk, D), randn(D)),
+            ValueError,
+            "q must have at least two axes (..., length, width), got shape (7,); a single vector is q[None]",
+        ),
+        (
             lambda: additive_scores(randn(T, Dq), randn(Dk), randn(Dq, D), randn(Dk, D), randn(D)),
             ValueError,
             "k must have at least two axes (..., length, width), got shape (11,); a single vector is k[None]",
