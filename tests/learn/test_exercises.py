@@ -100,6 +100,15 @@ def test_whatever_an_answer_raises_is_told(sentence, error, capsys):
     assert record.load()["exercises"] == {"3.2": {"attempts": 1, "passed": False}}
 
 
+@pytest.fixture
+def interruptible():
+    """A process started in the background ignores the signal, and so do its children."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_endless_loop_can_be_interrupted_and_gets_a_sentence(capsys):
     check("3.2", endless)
     assert capsys.readouterr().out.startswith(
