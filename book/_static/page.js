@@ -43,9 +43,10 @@
   function choices(card, list) {
     const inputs = [];
     const names = [...list.children].map((item, i) => {
+      const inside = item.firstElementChild?.tagName === "P" ? item.firstElementChild : item;
       const input = make("input", { type: "radio", name: card.id, value: String(i) });
       inputs.push(input);
-      return make("label", {}, input, make("span", {}, ...[...item.childNodes].map((node) => node.cloneNode(true))));
+      return make("label", {}, input, make("span", {}, ...[...inside.childNodes].map((node) => node.cloneNode(true))));
     });
     const words = (i) => names[i].lastChild.cloneNode(true);
     return {
