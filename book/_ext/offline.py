@@ -1,7 +1,7 @@
 """Sphinx extension: MathJax from a package instead of a CDN, without its menu; repairs of the theme.
 
-The menu offers renderers and readers that are not shipped, and stores the choice: from then on no formula would
-be set. `enableMenu: false` in ``_config.yml`` hides it, but what a reader once stored is read all the same,
+The menu offers renderers and readers that are not shipped, and stores the choice: from then on no formula is
+set. `enableMenu: false` in ``_config.yml`` hides it, but what a reader once stored is read all the same,
 unless it is looked for under another name.
 """
 
