@@ -54,6 +54,7 @@
       missing: "Choose one, or skip.",
       said: () => { const at = inputs.findIndex((input) => input.checked); return at < 0 ? null : String(at); },
       words,
+      mark: () => names[Number(card.dataset.answer)].classList.add("pa-right"),
       verdict: (said) => (said === card.dataset.answer ? "That is right." : "That is not it."),
     };
   }
@@ -92,6 +93,7 @@
       card.classList.replace("pa-asking", "pa-answered");
       veil.open = true;
       question.disabled = true;
+      answer.mark?.();
       const measured = ["Measured: ", answer.words(card.dataset.answer), "."];
       result.replaceChildren(...(said === null ? measured : ["You said ", answer.words(said), ". ", ...measured, ` ${answer.verdict(said)}`]));
     };

@@ -12,7 +12,7 @@ from bibliography import sources  # isort: skip
 from cards import CardError, source_card, term_card  # isort: skip
 
 BIB = ROOT / "book/references.bib"
-CITATION = re.compile(r"\[([^\]]+)\]\((?:\.\./)?references\.md#(\w+)\)")
+CITATION = re.compile(r"\[([^\[\]]+)\]\((?:\.\./)?references\.md#(\w+)\)")
 PAGES = [*NOTEBOOKS, *sorted((ROOT / "book").glob("*.md"))]
 
 
