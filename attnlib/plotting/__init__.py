@@ -3,7 +3,26 @@
 Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are columns.
 """
 
-from attnlib.plotting._style import BLUE, COLOURS, GREEN, INK, MASK, MUTED, ORANGE, PAPER, PURPLE, WEIGHTS
+from attnlib.plotting._style import (
+    BLUE,
+    COLOURS,
+    GREEN,
+    GRID,
+    INK,
+    KEY,
+    MASK,
+    MUTED,
+    ORANGE,
+    OUTPUT,
+    PAPER,
+    PURPLE,
+    QUERY,
+    SERIES,
+    VALUE,
+    WEIGHT,
+    WEIGHTS,
+    book_style,
+)
 from attnlib.plotting.bars import grouped_bars, strips
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.lines import cloud, curves, lines, panels, scatter
@@ -13,18 +32,28 @@ from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.shapes import split_and_merge
+from attnlib.plotting.table import attention_table
 
 __all__ = [
     "BLUE",
     "COLOURS",
     "GREEN",
+    "GRID",
     "INK",
+    "KEY",
     "MASK",
     "MUTED",
     "ORANGE",
+    "OUTPUT",
     "PAPER",
     "PURPLE",
+    "QUERY",
+    "SERIES",
+    "VALUE",
+    "WEIGHT",
     "WEIGHTS",
+    "attention_table",
+    "book_style",
     "cloud",
     "curves",
     "grid_row",
