@@ -24,12 +24,16 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import grouped_bars, strips
+from attnlib.plotting.door import narrow_door
+from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.lines import cloud, curves, lines, panels, scatter
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.matrices import matrices
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
+from attnlib.plotting.projections import project
+from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.table import attention_table
@@ -56,20 +60,27 @@ __all__ = [
     "book_style",
     "cloud",
     "curves",
+    "encoder_decoder",
+    "gate",
     "grid_row",
     "grouped_bars",
     "growth",
+    "gru_cell",
     "heatmap",
     "lines",
+    "lstm_cell",
     "mask_row",
     "matrices",
+    "narrow_door",
     "pages",
     "panels",
     "parallelogram",
     "plane",
+    "project",
     "roofline",
     "scatter",
     "split_and_merge",
     "strips",
+    "unrolled_network",
     "word_map",
 ]

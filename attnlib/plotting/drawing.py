@@ -99,7 +99,7 @@ class Drawing:
         fill: str = "none",
     ) -> None:
         """Draw along a path, written as SVG writes it."""
-        pale = f' stroke-opacity="{_number(opacity)}"' if opacity < 1 else ""
+        pale = f' opacity="{_number(opacity)}"' if opacity < 1 else ""
         self._add(f'<path d="{path}" fill="{fill}"{_stroke(colour, thick, dashed)}{pale}/>')
 
     def arrow(
