@@ -24,6 +24,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import grouped_bars, strips
+from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
@@ -37,6 +38,7 @@ from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.table import attention_table
+from attnlib.plotting.tiling import tiles
 
 __all__ = [
     "BLUE",
@@ -67,6 +69,7 @@ __all__ = [
     "growth",
     "gru_cell",
     "heatmap",
+    "kv_cache",
     "lines",
     "lstm_cell",
     "mask_row",
@@ -81,6 +84,7 @@ __all__ = [
     "scatter",
     "split_and_merge",
     "strips",
+    "tiles",
     "unrolled_network",
     "word_map",
 ]
