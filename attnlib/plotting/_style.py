@@ -109,6 +109,7 @@ _STYLE = {
     "legend.fontsize": 10,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Source Sans 3", "Helvetica Neue", "Arial"],
+    "path.simplify": False,  # or a last digit decides how many points a line has
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "paying attention",  # or ids are random
 }
