@@ -1,0 +1,124 @@
+"""Networks that read word by word: unrolled, and as encoder and decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
+from attnlib.plotting.drawing import WIDEST, Drawing, column
+
+STATE = SERIES[0]
+BOX, TALL, EDGE = 40, 34, 8  # a state's box and the margin, in pixels
+
+
+def state_box(picture: Drawing, x: float, y: float, name: str, *, opacity: float = 0.16) -> None:
+    """Draw a state around a point, with its name in mathematics."""
+    picture.rect(x - BOX / 2, y - TALL / 2, BOX, TALL, fill=STATE, opacity=opacity, edge=STATE, round=6)
+    picture.text(x, y, name, maths=True)
+
+
+def unrolled_network(words: Sequence[str], *, state: str = "h") -> Drawing:
+    """Draw a recurrent network once for each word: the old state and the word make the new state.
+
+    Args:
+        words: What it reads; more than fit across go on in a second row.
+        state: The letter of the state.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If there is no word.
+    """
+    if not words:
+        raise ValueError("words must hold at least one word, got none")
+    step = column(words, least=BOX + 24, room=12)
+    most = max(1, int((WIDEST - 2 * EDGE - BOX) / step))
+    rows = -(-len(words) // most)
+    across = -(-len(words) // rows)  # rows of equal length
+    picture = Drawing(2 * EDGE + BOX + across * step, rows * 104 - 10)
+    for row in range(rows):
+        y = EDGE + TALL / 2 + row * 104
+        first = row * across
+        x = EDGE + BOX / 2
+        picture.text(x - 4, y, f"{state}_{{{first}}}", maths=True, colour=MUTED)
+        for i, word in enumerate(words[first : first + across], first + 1):
+            picture.arrow((x + (BOX / 2 if i > first + 1 else 8) + 2, y), (x + step - BOX / 2 - 2, y))
+            x += step
+            state_box(picture, x, y, f"{state}_{{{i}}}")
+            picture.arrow((x, y + TALL / 2 + 28), (x, y + TALL / 2 + 3))
+            picture.text(x, y + TALL / 2 + 40, word)
+    return picture
+
+
+def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: bool = False) -> Drawing:
+    """Draw a translator: an encoder that reads below, a decoder that writes above, and what passes between.
+
+    Args:
+        source: The words that are read.
+        target: The words that are written.
+        attention: Whether the decoder looks at every state of the encoder, drawn for its second word; if not, one
+            vector is all it gets.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If there is no word, or so many that the drawing would be too wide.
+    """
+    if not source or not target:
+        raise ValueError(f"source and target must hold words, got {len(source)} and {len(target)}")
+    step = column([*source, *target], least=BOX + 22, room=10)
+    label = 74
+    width = 2 * EDGE + label + max(len(source), len(target)) * step
+    picture = Drawing(width, 272)
+    low, high = 208, 60
+    middle = label + EDGE + (width - label - 2 * EDGE) / 2
+    begins = [middle - len(words) * step / 2 + step / 2 for words in (source, target)]
+    below = [begins[0] + i * step for i in range(len(source))]
+    above = [begins[1] + i * step for i in range(len(target))]
+    if attention:
+        _look_back(picture, below, above, low, high)
+    else:
+        _one_vector(picture, below, above, low, high, middle)
+    for name, places, y in (("encoder", below, low), ("decoder", above, high)):
+        picture.text(EDGE, y, name, anchor="start", bold=True)
+        for x, after in zip(places, places[1:], strict=False):
+            picture.arrow((x + BOX / 2 + 2, y), (after - BOX / 2 - 2, y))
+        for i, x in enumerate(places, 1):
+            state_box(picture, x, y, f"{'h' if y == low else 's'}_{{{i}}}")
+    for x, word in zip(below, source, strict=True):
+        picture.arrow((x, low + TALL / 2 + 20), (x, low + TALL / 2 + 3))
+        picture.text(x, low + TALL / 2 + 30, word)
+    for x, word in zip(above, target, strict=True):
+        picture.arrow((x, high - TALL / 2 - 3), (x, high - TALL / 2 - 20))
+        picture.text(x, high - TALL / 2 - 30, word)
+    return picture
+
+
+def _one_vector(picture, below, above, low, high, middle) -> None:
+    """Draw the vector that is all the decoder gets, on the way from the last state to the first."""
+    y, cell, cells = (low + high) / 2, 16, 6
+    left, right = middle - cells * cell / 2, middle + cells * cell / 2
+    picture.arrow((below[-1], low - TALL / 2 - 3), (below[-1], y), (right + 4, y))
+    picture.arrow((left - 4, y), (above[0], y), (above[0], high + TALL / 2 + 3))
+    for i in range(cells):
+        picture.rect(
+            left + i * cell, y - 11, cell, 22, fill=STATE, opacity=0.16 + 0.5 * ((i * 5) % 7) / 7, round=2
+        )
+    picture.rect(left, y - 11, right - left, 22, edge=INK, thick=1.6, round=3)
+    picture.text(middle, y + 24, "one vector", bold=True)
+
+
+def _look_back(picture, below, above, low, high) -> None:
+    """Draw how the second word looks at every state, most at the one it translates."""
+    asks = min(1, len(above) - 1)
+    most = round(asks * (len(below) - 1) / max(1, len(above) - 1))
+    for j, x in enumerate(below):
+        share = 1.0 if j == most else 0.45 / (1 + abs(j - most))
+        start, end = (x, low - TALL / 2 - 2), (above[asks], high + TALL / 2 + 4)
+        picture.curve(
+            start, end, lift=42, colour=WEIGHT, thick=1 + 4 * share, opacity=0.35 + 0.65 * share, head=8
+        )
+    right = above[asks] + 0.6 * (below[-1] - above[asks]) if below[-1] > above[asks] else above[asks] + 40
+    picture.text(right, high + TALL / 2 + 16, "weights", colour=WEIGHT, bold=True)
