@@ -118,6 +118,7 @@ def test_a_change_from_python_is_drawn(host, name):
         "AnalogyMap": ("exclude", False),
         "AttentionPlane": ("scaled", True),
         "CostCalculator": ("network", True),
+        "FixedState": ("n", 16),
         "GradientDecay": ("length", 7),
         "HeadViewer": ("token", 2),
         "MaskPainter": ("layers", 3),

@@ -31,6 +31,9 @@ const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
 
+/** The place in a list of the number nearest to x. */
+const nearest = (list, x) => list.reduce((best, y, i) => (Math.abs(y - x) < Math.abs(list[best] - x) ? i : best), 0);
+
 function softmax(scores) {
   const top = Math.max(...scores);
   const e = scores.map((s) => Math.exp(s - top));
@@ -116,6 +119,18 @@ function slider(label, options, changed, format) {
   input.addEventListener("input", () => changed(Number(input.value)));
   const put = (value) => { input.value = String(value); output.textContent = format(value); };
   return [make("label", { class: "pa-slider" }, make("span", {}, label), input, output), put];
+}
+
+/** A slider over the places of a list, which may depend on the state; `changed` gets the item. */
+function picker(label, attributes, list, changed, format) {
+  const [node, put] = slider(label, { min: "0", step: "1", ...attributes }, (i) => changed(list()[i]), (i) => format(list()[i]));
+  const input = node.querySelector("input");
+  return [node, (value) => {
+    const i = nearest(list(), value);
+    input.max = String(list().length - 1);
+    put(i);
+    input.setAttribute("aria-valuetext", format(list()[i]));
+  }];
 }
 
 // Tables

@@ -33,34 +33,23 @@ function memory(x) {
 }
 const grouped = (x) => x.toLocaleString("en-US");
 const brief = (n) => (n >= 1048576 ? `${n / 1048576}M` : n >= 1024 ? `${n / 1024}K` : String(n));
-const nearest = (list, x) => list.reduce((best, y, i) => (Math.abs(y - x) < Math.abs(list[best] - x) ? i : best), 0);
 const dividing = (whole) => HEADS.filter((h) => whole % h === 0);
 const atMost = (list, x) => list.filter((y) => y <= x).pop() ?? list[0];
 
 function build({ state, update }) {
-  // a slider over the places of a list, which may depend on the state
-  const picker = (label, list, name, change) => {
-    const [node, put] = slider(label, { min: "0", step: "1", "data-size": name }, (i) => update(change(list()[i])), (i) => grouped(list()[i]));
-    const input = node.querySelector("input");
-    return [node, (value) => {
-      const i = nearest(list(), value);
-      input.max = String(list().length - 1);
-      put(i);
-      input.setAttribute("aria-valuetext", grouped(list()[i]));
-    }];
-  };
+  const size = (label, list, name, change) => picker(label, { "data-size": name }, list, (value) => update(change(value)), grouped);
   // fewer heads where the new number would not divide
   const withHeads = (d_model, heads, kv_heads) => {
     const fitting = atMost(dividing(d_model), heads);
     return { d_model, heads: fitting, kv_heads: atMost(dividing(fitting), kv_heads) };
   };
-  const [nLabel, putN] = picker("tokens n", () => LENGTHS, "n", (n) => ({ n }));
-  const [dLabel, putD] = picker("model width d", () => WIDTHS, "d_model", (d) => withHeads(d, state().heads, state().kv_heads));
-  const [hLabel, putH] = picker("query heads", () => dividing(state().d_model), "heads", (h) => {
+  const [nLabel, putN] = size("tokens n", () => LENGTHS, "n", (n) => ({ n }));
+  const [dLabel, putD] = size("model width d", () => WIDTHS, "d_model", (d) => withHeads(d, state().heads, state().kv_heads));
+  const [hLabel, putH] = size("query heads", () => dividing(state().d_model), "heads", (h) => {
     const { d_model, heads, kv_heads } = state();
     return withHeads(d_model, h, kv_heads === heads ? h : kv_heads); // heads that were not grouped stay so
   });
-  const [kLabel, putK] = picker("key/value heads", () => dividing(state().heads), "kv_heads", (kv_heads) => ({ kv_heads }));
+  const [kLabel, putK] = size("key/value heads", () => dividing(state().heads), "kv_heads", (kv_heads) => ({ kv_heads }));
   const [lLabel, putL] = slider("layers", { min: "1", max: "96", step: "1", "data-size": "layers" }, (layers) => update({ layers }), String);
   const [precision, putWidth] = choice("bytes of a number", BYTES.map(String), (i) => update({ width: BYTES[i] }));
   const [networkLabel, putNetwork] = toggle("count the network too", (network) => update({ network }));
