@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from importlib import resources
+
 import torch
 from torch import Tensor, nn
 
@@ -98,3 +101,8 @@ def share_translated(translator: OneVector, numbers: NumberWords, which: Tensor)
     source, real, previous, target = (part.to(device) for part in number_lists(numbers, which))
     wrong = (translator(source, real, previous).argmax(-1) != target) & (target >= 0)
     return 1 - wrong.any(1).double().mean().item()
+
+
+def stored() -> list[dict]:
+    """Return what was measured on a GPU: for each model, width and number of steps the share by length."""
+    return json.loads((resources.files("attnlib") / "data" / "one-vector.json").read_text("utf8"))["runs"]
