@@ -11,7 +11,7 @@ from torch import Tensor
 from attnlib.plotting._style import SIGNED, WEIGHTS, array, plt
 from attnlib.plotting.grids import ACROSS, fill_cells
 
-SHAPES = 300  # more cells than these are drawn as pixels: a file for each figure of at most 150 kB
+SHAPES = 650  # more cells than these are drawn as pixels: a file for each figure of at most 150 kB
 
 
 def matrices(
