@@ -125,4 +125,5 @@ function build({ model, state, update, root }) {
   };
 }
 
-export default explorable({ name: "fixed", label: "What a fixed state loses", state: ["d", "n", "noise"], build });
+export default explorable({ name: "fixed", label: "What a fixed state loses", state: ["d", "n", "noise"],
+  codes: () => ({ d: whole(1, 16), n: whole(1, 64), noise: number(0, 1) }), build });
