@@ -256,9 +256,9 @@ def best_answers(x: Tensor, kept: Tensor, weight: Tensor, levels: int) -> Tensor
     Returns:
         The answers ``(N, n)``.
     """
-    order = kept.argsort()
-    level = torch.empty_like(order)
-    level[order] = (weight[order].cumsum(0) * levels).long().clamp(max=levels - 1)
+    values, at = kept.unique(return_inverse=True)  # in order
+    share = torch.zeros(len(values), dtype=weight.dtype).index_add(0, at, weight)
+    level = ((share.cumsum(0) - share / 2) * levels).long().clamp(max=levels - 1)[at]
     total = torch.zeros(levels, dtype=weight.dtype).index_add(0, level, weight)
     mean = torch.zeros(levels, x.shape[1], dtype=weight.dtype).index_add(0, level, weight[:, None] * x)
     return (mean / total.clamp_min(1e-300)[:, None])[level]
