@@ -11,29 +11,42 @@ from tests.book.conftest import visits
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
+@pytest.fixture(scope="module")
+def tabs(chromium, address):
+    """One window for each way to look at the book."""
+    with visits(chromium, address, shared=True) as open_page:
+        yield open_page
+
+
 @pytest.fixture(scope="module", params=PAGES)
-def wide(request, chromium, address):
+def wide(request, tabs):
     """Each page over http, wide and light; the tests that look at it share one visit."""
-    with visits(chromium, address) as open_page:
-        yield open_page(request.param, color_scheme="light")
+    page = tabs(request.param, color_scheme="light")
+    yield page
+    page.close()
 
 
-@pytest.fixture(scope="module", params=[page for page in PAGES if "/solutions/" not in page])
-def dark(request, chromium, address):
-    """Each page over http, wide and dark. Solutions have nothing that chapters have not."""
-    with visits(chromium, address) as open_page:
-        yield open_page(request.param, color_scheme="dark")
+@pytest.fixture
+def dark(wide):
+    """The same visit after nightfall."""
+    wide.emulate_media(color_scheme="dark")
+    yield wide
+    wide.emulate_media(color_scheme="light")
 
 
 @pytest.fixture(scope="module", params=PAGES)
-def phone(request, chromium, address):
+def phone(request, tabs):
     """Each page from the disk, on a phone."""
-    with visits(chromium, address) as open_page:
-        yield open_page(request.param, "file", **PHONE)
+    page = tabs(request.param, "file", **PHONE)
+    yield page
+    page.close()
 
 
 def violations(page, context=None, **only):
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    page.evaluate(
+        "document.querySelectorAll('.pa-guess').forEach((c) => c.dispatchEvent(new Event('pa-open')))"
+    )
     options = {**only, "resultTypes": ["violations"], "preload": False}
     found = Axe().run(page, context, options).response["violations"]
     return [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found]
