@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
-from attnlib.plotting.drawing import Drawing, column
+from attnlib.plotting.drawing import Drawing, column, text_width
 
 STATE = SERIES[0]
 BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
@@ -34,11 +34,13 @@ def unrolled_network(words: Sequence[str], *, state: str = "h") -> Drawing:
     """
     if not words:
         raise ValueError("words must hold at least one word, got none")
-    step = column(words, least=BOX + 18, room=10)
-    most = max(1, int((ROW - 2 * EDGE - BOX) / step))
+    wide = [text_width(word) for word in words]
+    step = max([BOX + 18.0, *((one + next_one) / 2 + 8 for one, next_one in pairwise(wide))])
+    over = max(0.0, (max(wide) - BOX) / 2 - EDGE)  # what a long word at the end needs
+    most = max(1, int((ROW - 2 * EDGE - BOX - over) / step))
     rows = -(-len(words) // most)
     across = -(-len(words) // rows)  # rows of equal length
-    picture = Drawing(2 * EDGE + BOX + across * step, rows * 104 - 10)
+    picture = Drawing(2 * EDGE + BOX + across * step + over, rows * 104 - 10)
     for row in range(rows):
         y = EDGE + TALL / 2 + row * 104
         first = row * across
