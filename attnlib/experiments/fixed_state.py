@@ -1,8 +1,9 @@
 """How much of what was read can be given back? A memory of fixed size against one that grows.
 
-Both read n random numbers, each with its place, and are then asked for every place. What is kept in between is
-numbers between -1 and 1, each blurred by the same noise: that is their precision. `lost` is the mean squared error of
-the answers. The numbers read have variance 1, so 0 is everything and 1 is nothing. Chapter 1 of the book measures it.
+Both read n random numbers, each with its place, and are then asked for every place. What is kept in between
+is numbers between -1 and 1, each blurred by the same noise: that is their precision. `lost` is the mean squared
+error of the answers: the numbers read have variance 1, so 0 means that all comes back, and 1 that nothing does.
+Chapter 1 of the book measures it.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ def squared_error(memory: nn.Module, noise: float, B: int, generator: torch.Gene
 def train_memory(
     memory: nn.Module, noise: float, *, steps: int, peak: float = 1e-2, batch: int = 64, seed: int = 0
 ) -> nn.Module:
-    """Train a memory to give back all that it read, with Adam and a rate that rises to a peak and falls to nothing.
+    """Train a memory to give back what it read, with Adam and a rate that rises to a peak and falls.
 
     Args:
         memory: A `Summary` or a `Store`.
@@ -211,8 +212,8 @@ def noise_floor(d: int, n: int, noise: float) -> float:
     """Return what no encoder and no reader gets below, if d numbers between -1 and 1 are kept with noise.
 
     A number whose square is at most 1 on average, under Gaussian noise, carries at most half of
-    ``log2(1 + 1 / noise²)`` bits; giving back n Gaussian numbers of variance 1 with a mean squared error D takes at
-    least half of ``log2(1 / D)`` bits each. What comes out is no more than what went in.
+    ``log2(1 + 1 / noise²)`` bits; giving back n Gaussian numbers of variance 1 with a mean squared error D
+    takes at least half of ``log2(1 / D)`` bits each. What comes out is no more than what went in.
 
     Args:
         d: How many numbers are kept.
@@ -226,7 +227,7 @@ def noise_floor(d: int, n: int, noise: float) -> float:
 
 
 def stored() -> dict:
-    """Return what was measured before, with where and how: ``runs`` of many sizes, and the weights of one ``fold``."""
+    """Return what was measured, where and how: ``runs`` of many sizes, and the weights of one ``fold``."""
     return json.loads((resources.files("attnlib") / "data" / "fixed-state.json").read_text("utf8"))
 
 

@@ -1,4 +1,4 @@
-"""Who is *he*? Sentences whose subject must be kept until it is asked for, and an LSTM whose gates can be read.
+"""Who is *he*? Sentences whose subject must be kept until it is asked for, and an LSTM to watch.
 
 Chapter 1 of the book watches a trained one let go.
 """
@@ -36,7 +36,7 @@ def tokens(text: str) -> Tensor:
 
 
 def who_is_he(B: int, sentences: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Make texts such as *goku throws the spirit bomb at freeza because he is desperate .*
+    """Make texts of sentences such as "goku throws the spirit bomb at freeza because he is desperate".
 
     Args:
         B: How many texts.

@@ -1,4 +1,4 @@
-"""Two translators that differ in one thing: what the decoder may look at. Chapter 1 of the book compares them."""
+"""Two translators that differ in what the decoder may look at. Chapter 1 of the book compares them."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def number_lists(numbers: NumberWords, which: Tensor) -> tuple[Tensor, Tensor, T
         which: The numbers of each text ``(B, k)``; -1 for none, so that texts may differ in length.
 
     Returns:
-        Source tokens ``(B, S)``, True where they are real ``(B, S)``, and the target token before and at each place
-        ``(B, T)``, the latter -100 behind the end.
+        Source tokens ``(B, S)``, True where they are real ``(B, S)``, and the target token before and at each
+        place ``(B, T)``, the latter -100 behind the end.
     """
     given = which[..., None] >= 0
     source, real = _close_up(numbers.source[which], numbers.source_mask[:, 0, 0][which] & given)
@@ -83,7 +83,7 @@ def number_lists(numbers: NumberWords, which: Tensor) -> tuple[Tensor, Tensor, T
 
 
 def _close_up(tokens: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
-    """Move the real tokens of each row ``(B, k, S)`` to its front, in their order, and cut what no row needs."""
+    """Move the real tokens of each row ``(B, k, S)`` to its front, in order, and cut what no row needs."""
     tokens, real = tokens.flatten(1), real.flatten(1)
     order = (~real).long().argsort(dim=1, stable=True)[:, : int(real.sum(1).max())]
     tokens, real = tokens.gather(1, order), real.gather(1, order)
