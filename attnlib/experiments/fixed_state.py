@@ -1,9 +1,9 @@
 """How much of what was read can be given back? A memory of fixed size against one that grows.
 
 Both read n random numbers, each with its place, and are then asked for every place. What is kept in between
-is numbers between -1 and 1, each blurred by the same noise: that is their precision. `lost` is the mean squared
-error of the answers: the numbers read have variance 1, so 0 means that all comes back, and 1 that nothing does.
-Chapter 1 of the book measures it.
+is numbers between -1 and 1, each blurred by the same noise: that is their precision. `lost` is the mean
+squared error of the answers. The numbers read have variance 1, so 0 means that all comes back, and 1 that
+nothing does. Chapter 1 of the book measures it.
 """
 
 from __future__ import annotations
