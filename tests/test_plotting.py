@@ -235,6 +235,13 @@ def test_the_name_of_a_line_that_leaves_the_frame_stays_at_the_frame():
     assert 0 < found.x0 - frame.x1 < 15
 
 
+def test_names_do_not_reach_down_to_the_numbers_of_the_axis():
+    ax = plotting.curves({"a": [[1.0, 0.0]], "b": [[1.0, 0.0]]})
+    ax.set_ylim(0, 1)
+    ax.figure.canvas.draw()
+    assert min(box(text).y0 for text in ax.texts) >= ax.get_window_extent().y0 - 2
+
+
 def test_names_that_would_overlap_move_apart_about_their_middle():
     moved = spread(np.array([5.0, 5.0, 20.0, 5.5]), 2.0)
     assert moved[2] == 20.0

@@ -138,7 +138,8 @@ def pages_with_svg():
 
 
 SIZES = """() => [...document.querySelectorAll('svg.pa-figure')].map((svg) => {
-  const letters = [...svg.querySelectorAll('text, tspan')].filter((one) => one.textContent.trim());
+  const letters = [...svg.querySelectorAll('text, tspan')].filter((one) =>
+    [...one.childNodes].some((part) => part.nodeType === Node.TEXT_NODE && part.data.trim()));
   const sizes = letters.map((one) => {
     const to = svg.getScreenCTM();
     return parseFloat(getComputedStyle(one).fontSize) * Math.hypot(to.a, to.b);
