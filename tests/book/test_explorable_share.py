@@ -31,6 +31,9 @@ SMALL = """root => [...root.querySelectorAll("button, input, select, [role=slide
   .map((node) => [node, (node.closest("label") ?? node).getBoundingClientRect()])
   .filter(([, box]) => box.width < 43.9 || box.height < 43.9).map(([node]) => node.outerHTML.slice(0, 100))"""
 
+GLIDES = (
+    "root => getComputedStyle(root.querySelector('.pa-canvas path, .pa-share, .pa-cell')).transitionDuration"
+)
 SHOWN = """root => [...[...root.children].filter((node) => node.role !== "status").map((node) => node.innerText),
   ...[...root.querySelectorAll("[data-value]")].map((node) => node.dataset.value)]"""
 
@@ -64,6 +67,7 @@ def test_a_link_brings_the_state_it_holds_and_writes_the_same_again(sent):
 def test_on_a_phone_targets_are_44_px_and_the_whole_fits_its_screen(sent):
     _, page, root, _ = sent
     assert root.evaluate(SMALL) == []
+    assert root.evaluate(GLIDES) in ("0s", "none")  # this reader asked for less motion
     assert root.bounding_box()["height"] <= 844
     assert root.evaluate("n => n.scrollWidth <= n.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
@@ -88,6 +92,7 @@ def test_what_is_changed_by_hand_is_written_a_moment_later(visit):
     page.wait_for_selector(".pa-decay .pa-curve")
     assert page.locator(".pa-decay input[type=range]").first.input_value() == "1.2"
     assert page.locator(".pa-decay").evaluate("n => n.getBoundingClientRect().top < innerHeight")
+    assert "0.2s" in page.locator(".pa-decay").evaluate(GLIDES)
     assert page.trouble == []
 
 
