@@ -103,7 +103,7 @@ def fit(
     losses = []
     mode = nullcontext() if model.training else in_mode(model, training=True)
     random = torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
-    with mode, random, _small_products():
+    with mode, random, small_products():
         torch.manual_seed(seed)
         for _ in track(range(steps), label):
             inputs, targets = (x.to(device) for x in batch(generator))
@@ -118,7 +118,7 @@ def fit(
 
 
 @contextmanager
-def _small_products() -> Iterator[None]:
+def small_products() -> Iterator[None]:
     """Turn oneDNN off: to prepare a product takes it longer than a small product takes."""
     was_enabled = torch.backends.mkldnn.enabled
     torch.backends.mkldnn.enabled = False

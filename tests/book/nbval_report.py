@@ -30,7 +30,7 @@ MEASURED = {"fig-time-here"}
 if DEVICE.type != "cpu":
     MEASURED |= {"fig-time-gpu", "fig-roofline", "fig-peak"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
-TRAINED = {"fig-recall-length", "fig-recall-state", "fig-tied-separate", "fig-alignment", "fig-recall"}
+TRAINED = {"fig-forget-gate", "fig-tied-separate", "fig-alignment", "fig-recall"}
 TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
 TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples"}
 

@@ -1,0 +1,108 @@
+"""Two translators that differ in what the decoder may look at. Chapter 1 of the book compares them."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import torch
+from torch import Tensor, nn
+
+from attnlib.experiments.tasks import NumberWords
+from attnlib.functional import attention
+
+
+class OneVector(nn.Module):
+    """Read the source into one vector, and write the translation from that vector alone.
+
+    Args:
+        source_words: Size of the vocabulary that is read.
+        target_words: Size of the vocabulary that is written.
+        width: Of embeddings and states, and so of the vector.
+    """
+
+    seen = 1  # how many vectors of the given width the next word is chosen from
+
+    def __init__(self, source_words: int, target_words: int, width: int) -> None:
+        super().__init__()
+        self.read_word = nn.Embedding(source_words, width)
+        self.encoder = nn.GRU(width, width, batch_first=True)
+        self.written_word = nn.Embedding(target_words, width)
+        self.decoder = nn.GRU(width, width, batch_first=True)
+        self.next_word = nn.Linear(self.seen * width, target_words)
+
+    def forward(self, source: Tensor, real: Tensor, previous: Tensor) -> Tensor:
+        """Score every word for every place of the translation.
+
+        Args:
+            source: Tokens ``(B, S)``.
+            real: True where they are real, ``(B, S)``.
+            previous: The target token before each place ``(B, T)``.
+
+        Returns:
+            Logits ``(B, T, V)``.
+        """
+        states = self.encoder(self.read_word(source))[0]  # (B, S, C)
+        last = real.sum(1)[:, None, None].expand(-1, 1, states.shape[2]) - 1
+        vector = states.gather(1, last).transpose(0, 1).contiguous()  # (1, B, C): all that is handed over
+        writing = self.decoder(self.written_word(previous), vector)[0]  # (B, T, C)
+        return self.next_word(self.look(writing, states, real))
+
+    def look(self, writing: Tensor, states: Tensor, real: Tensor) -> Tensor:
+        """Return what the next word is chosen from: here, the decoder's own state ``(B, T, C)``."""
+        return writing
+
+
+class LooksBack(OneVector):
+    """The same, and before each word the decoder looks at every state of the encoder."""
+
+    seen = 2
+
+    def look(self, writing: Tensor, states: Tensor, real: Tensor) -> Tensor:
+        """Return the decoder's state beside what it found in the source ``(B, T, 2 C)``."""
+        return torch.cat([writing, attention(writing, states, states, mask=real[:, None])], -1)
+
+
+def number_lists(numbers: NumberWords, which: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Put several numbers one behind the other, as one text to translate.
+
+    Args:
+        numbers: The numbers in both languages.
+        which: The numbers of each text ``(B, k)``; -1 for none, so that texts may differ in length.
+
+    Returns:
+        Source tokens ``(B, S)``, True where they are real ``(B, S)``, and the target token before and at each
+        place ``(B, T)``, the latter -100 behind the end.
+    """
+    given = which[..., None] >= 0
+    source, real = _close_up(numbers.source[which], numbers.source_mask[:, 0, 0][which] & given)
+    target, written = _close_up(numbers.target[which], (numbers.target >= 0)[which] & given)
+    start = numbers.previous[0, 0].expand(len(which), 1)  # <s>
+    previous = torch.cat([start, target[:, :-1]], 1)
+    return source, real, previous, target.masked_fill(~written, -100)
+
+
+def _close_up(tokens: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
+    """Move the real tokens of each row ``(B, k, S)`` to its front, in order, and cut what no row needs."""
+    tokens, real = tokens.flatten(1), real.flatten(1)
+    order = (~real).long().argsort(dim=1, stable=True)[:, : int(real.sum(1).max())]
+    tokens, real = tokens.gather(1, order), real.gather(1, order)
+    return tokens.masked_fill(~real, 0), real
+
+
+@torch.no_grad()
+def share_translated(translator: OneVector, numbers: NumberWords, which: Tensor) -> float:
+    """Return the share of texts translated without a single wrong word.
+
+    To feed the right word before each place is enough: if every word is chosen rightly then, each is what a
+    translator that reads its own words would have read.
+    """
+    device = translator.next_word.weight.device
+    source, real, previous, target = (part.to(device) for part in number_lists(numbers, which))
+    wrong = (translator(source, real, previous).argmax(-1) != target) & (target >= 0)
+    return 1 - wrong.any(1).double().mean().item()
+
+
+def stored() -> list[dict]:
+    """Return what was measured on a GPU: for each model, width and number of steps the share by length."""
+    return json.loads((resources.files("attnlib") / "data" / "one-vector.json").read_text("utf8"))["runs"]
