@@ -1,21 +1,17 @@
-"""Figures of the book. Each helper draws on ``ax``, or on a new one, and returns it.
+"""Figures and drawings of the book, in one language of colours and sizes.
 
-Sizes and fonts come from ``book/matplotlibrc``. Queries are rows, keys are columns.
+A figure is drawn on ``ax``, or on a new one, and its axes are returned; `book_style` gives it the look of the book. A
+schematic drawing is returned and shows itself as the last expression of a cell. Queries are rows, keys are columns.
 """
 
 from attnlib.plotting._style import (
-    BLUE,
-    COLOURS,
-    GREEN,
     GRID,
     INK,
     KEY,
     MASK,
     MUTED,
-    ORANGE,
     OUTPUT,
     PAPER,
-    PURPLE,
     QUERY,
     SERIES,
     VALUE,
@@ -24,38 +20,38 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import grouped_bars, strips
+from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.door import narrow_door
+from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
-from attnlib.plotting.lines import cloud, curves, lines, panels, scatter
+from attnlib.plotting.lines import curves, lines, panels
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.matrices import matrices
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
+from attnlib.plotting.points import cloud, scatter
 from attnlib.plotting.projections import project
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.table import attention_table
+from attnlib.plotting.tiling import tiles
 
 __all__ = [
-    "BLUE",
-    "COLOURS",
-    "GREEN",
     "GRID",
     "INK",
     "KEY",
     "MASK",
     "MUTED",
-    "ORANGE",
     "OUTPUT",
     "PAPER",
-    "PURPLE",
     "QUERY",
     "SERIES",
     "VALUE",
     "WEIGHT",
     "WEIGHTS",
+    "Drawing",
     "attention_table",
     "book_style",
     "cloud",
@@ -67,6 +63,7 @@ __all__ = [
     "growth",
     "gru_cell",
     "heatmap",
+    "kv_cache",
     "lines",
     "lstm_cell",
     "mask_row",
@@ -81,6 +78,7 @@ __all__ = [
     "scatter",
     "split_and_merge",
     "strips",
+    "tiles",
     "unrolled_network",
     "word_map",
 ]

@@ -18,18 +18,13 @@ except ImportError as error:
     raise ImportError("figures need matplotlib: pip install 'attnlib[plot]'") from error
 
 __all__ = [
-    "BLUE",
-    "COLOURS",
-    "GREEN",
     "GRID",
     "INK",
     "KEY",
     "MASK",
     "MUTED",
-    "ORANGE",
     "OUTPUT",
     "PAPER",
-    "PURPLE",
     "QUERY",
     "SERIES",
     "SIGNED",
@@ -48,9 +43,7 @@ QUERY, KEY, VALUE, WEIGHT, OUTPUT = "#1d5c96", "#a8450f", "#1e7152", "#7d4e9e", 
 INK, MUTED, GRID, PAPER = "#1f2730", "#55606c", "#dbd7cd", "#ffffff"
 WEIGHT_FILL = "#ab8ec4"  # a weight of 1 as a filled cell: pale enough for a number in ink to stand on it
 # curves of anything else: a colour-blind reader tells them apart, and from the paper
-SERIES = ("#34414d", "#a87400", "#0089a0", "#b83232")
-
-BLUE, ORANGE, GREEN, PURPLE = COLOURS = SERIES  # until every helper names what it means
+SERIES = ("#0089a0", "#a87400", "#34414d", "#b83232")
 
 # for each colour the name of its variable on the page, and what it is in the dark
 THEME = {
@@ -64,9 +57,9 @@ THEME = {
     MUTED: ("--pa-muted", "#a3adb8"),
     GRID: ("--pa-grid", "#38414b"),
     PAPER: ("--pa-paper", "#15191e"),
-    SERIES[0]: ("--pa-series-1", "#e3e8ee"),
+    SERIES[0]: ("--pa-series-1", "#35b0c8"),
     SERIES[1]: ("--pa-series-2", "#d9a62e"),
-    SERIES[2]: ("--pa-series-3", "#35b0c8"),
+    SERIES[2]: ("--pa-series-3", "#e3e8ee"),
     SERIES[3]: ("--pa-series-4", "#ff7b72"),
 }
 
@@ -77,7 +70,7 @@ def _fading(name: str, *ends: tuple[str, float]) -> LinearSegmentedColormap:
 
 
 WEIGHTS = _fading("weights", (WEIGHT_FILL, 0), (WEIGHT_FILL, 1))
-_LOW, _HIGH = SERIES[1], SERIES[2]
+_LOW, _HIGH = SERIES[1], SERIES[0]
 SIGNED = ListedColormap(
     [to_rgba(_LOW, (127 - i) / 127) for i in range(128)] + [to_rgba(_HIGH, i / 127) for i in range(128)],
     "signed",
@@ -116,6 +109,7 @@ _STYLE = {
     "legend.fontsize": 10,
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Source Sans 3", "Helvetica Neue", "Arial"],
+    "path.simplify": False,  # or a last digit decides how many points a line has
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "paying attention",  # or ids are random
 }

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting._style import BLUE, COLOURS, INK, MUTED, array, plt
+from attnlib.plotting._style import INK, MUTED, SERIES, array, plt
 
 
 def grouped_bars(
@@ -35,7 +35,7 @@ def grouped_bars(
         ValueError: If a series has not one number for each label.
     """
     if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 0.9 + 0.21 * len(labels) * (len(series) + 0.8)))
+        _, ax = plt.subplots(figsize=(5.6, 0.9 + 0.24 * len(labels) * (len(series) + 0.8)))
     height = 0.8 / max(1, len(series))
     for i, (name, numbers) in enumerate(series.items()):
         values = array(numbers)
@@ -44,7 +44,7 @@ def grouped_bars(
                 f"{name} must have one number for each of {len(labels)} labels, got {values.shape}"
             )
         at = np.arange(len(labels)) + (i - (len(series) - 1) / 2) * height
-        ax.barh(at, values, height * 0.9, color=COLOURS[i % len(COLOURS)], label=name)
+        ax.barh(at, values, height * 0.9, color=SERIES[i % len(SERIES)], label=name)
         for y, value in zip(at, values, strict=True):
             ax.annotate(
                 f"{value:.{digits}f}",
@@ -53,7 +53,6 @@ def grouped_bars(
                 textcoords="offset points",
                 va="center",
                 color=INK,
-                fontsize=8,
             )
     ax.set_yticks(range(len(labels)), labels)
     ax.invert_yaxis()
@@ -61,7 +60,7 @@ def grouped_bars(
     ax.grid(axis="y", visible=False)
     ax.set_xlabel(xlabel)
     if len(series) > 1:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(series), fontsize=9)
+        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(series))
     return ax
 
 
@@ -86,11 +85,11 @@ def strips(
     if ax is None:
         _, ax = plt.subplots(figsize=(5.6, 0.9 + 0.42 * len(groups)))
     if level is not None:
-        ax.axvline(level[0], color=MUTED, lw=1.2, ls=":")
-        above = {"textcoords": "offset points", "ha": "center", "color": MUTED, "fontsize": 9}
+        ax.axvline(level[0], color=MUTED, lw=1.2, ls=(0, (1, 2)))
+        above = {"textcoords": "offset points", "ha": "center", "color": MUTED}
         ax.annotate(level[1], (level[0], 1), (0, 3), xycoords=("data", "axes fraction"), **above)
     for row, numbers in enumerate(groups.values()):
-        ax.plot(array(numbers), [row] * len(numbers), "o", color=BLUE, alpha=0.6, markersize=7)
+        ax.plot(array(numbers), [row] * len(numbers), "o", color=SERIES[0], alpha=0.6, markersize=7)
     ax.set_yticks(range(len(groups)), list(groups))
     ax.set_ylim(len(groups) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)

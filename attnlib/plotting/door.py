@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnlib.plotting._style import INK, SERIES
 from attnlib.plotting.drawing import Drawing
 
-STATE = SERIES[2]
+STATE = SERIES[0]
 
 
 def narrow_door(n: int, d: int) -> Drawing:

@@ -185,6 +185,10 @@ class Drawing:
     def _add(self, part: str) -> None:
         self.parts.append(part)
 
+    def __repr__(self) -> str:
+        """Say what it is; no address, which would differ each time a notebook runs."""
+        return f"Drawing({_number(self.width)}, {_number(self.height)})"
+
     def _repr_svg_(self) -> str:
         """Return the picture as SVG."""
         w, h = _number(self.width), _number(self.height)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnlib.plotting._style import GRID, INK, MUTED, PAPER, SERIES
 from attnlib.plotting.drawing import Drawing
 
-OLD, GATE, NEW = SERIES[2], SERIES[1], SERIES[3]  # the state, the gates, the candidate
+OLD, GATE, NEW = SERIES[0], SERIES[1], SERIES[3]  # the state, the gates, the candidate
 LINE, MIDDLE, BOXES, BUS = (
     46,
     100,

@@ -10,7 +10,9 @@ from matplotlib.colors import Colormap
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attnlib.plotting._style import INK, MASK, ORANGE, PAPER, WEIGHTS, array, plt
+from attnlib.plotting._style import INK, MASK, PAPER, SERIES, WEIGHTS, array, plt
+
+ACROSS = 2  # more panels cannot be read on a phone
 
 
 def _cells(
@@ -27,23 +29,26 @@ def _cells(
     if values.shape != (len(rows), len(columns)):
         raise ValueError(f"{name} must be (queries, keys) = {(len(rows), len(columns))}, got {values.shape}")
     if ax is None:
-        _, ax = plt.subplots(figsize=(1.6 + 0.62 * len(columns), 1.1 + 0.5 * len(rows)))
-    ax.imshow(values, cmap=colours, vmin=0, vmax=1, aspect="auto")
+        _, ax = plt.subplots(figsize=(min(6.2, 1.6 + 0.62 * len(columns)), 1.1 + 0.4 * len(rows)))
+    fill_cells(ax, values, cmap=colours, vmin=0, vmax=1, edgecolor=PAPER, linewidth=1.5)
     ax.set_xticks(range(len(columns)), columns)
     ax.set_yticks(range(len(rows)), rows)
     ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
     if max(map(len, columns), default=0) > 8:
         plt.setp(ax.get_xticklabels(), rotation=40, ha="left", rotation_mode="anchor")
-    ax.set_xticks(np.arange(len(columns) + 1) - 0.5, minor=True)
-    ax.set_yticks(np.arange(len(rows) + 1) - 0.5, minor=True)
     ax.grid(False)
-    ax.grid(which="minor", color=PAPER, linewidth=1.5)
-    ax.tick_params(which="minor", length=0, top=False, bottom=False, left=False)
     ax.spines[:].set_visible(False)
     ax.set_ylabel(labels[0])
     ax.set_xlabel(labels[1], labelpad=8, loc="left")
     ax.xaxis.set_label_position("top")
     return ax, values
+
+
+def fill_cells(ax: Axes, values: np.ndarray, **look) -> None:
+    """Fill a cell for each number, the first row on top; each stays a shape, so that it follows the theme."""
+    T, S = values.shape
+    ax.pcolormesh(np.arange(S + 1) - 0.5, np.arange(T + 1) - 0.5, values, **look)
+    ax.set(xlim=(-0.5, S - 0.5), ylim=(T - 0.5, -0.5))
 
 
 def heatmap(
@@ -74,8 +79,7 @@ def heatmap(
     ax, w = _cells("weights", weights, queries, keys, WEIGHTS, labels, ax)
     if digits:
         for i, j in np.ndindex(w.shape):
-            colour = PAPER if w[i, j] > 0.55 else INK
-            ax.text(j, i, f"{w[i, j]:.{digits}f}", ha="center", va="center", color=colour)
+            ax.text(j, i, f"{w[i, j]:.{digits}f}", ha="center", va="center", color=INK)
     return ax
 
 
@@ -86,7 +90,7 @@ def grid_row(
     *,
     digits: int = 1,
 ) -> list[Axes]:
-    """Draw several small tables of numbers from 0 to 1 side by side, on a figure of their own.
+    """Draw several small tables of numbers from 0 to 1, two across, on a figure of their own.
 
     Args:
         grids: For each name, numbers ``(len(rows), len(columns))``.
@@ -100,13 +104,16 @@ def grid_row(
     Raises:
         ValueError: If the labels do not fit the numbers.
     """
-    size = 0.7 + len(grids) * (0.2 + 0.34 * len(columns)), 1.5 + 0.32 * len(rows)
-    _, axes = plt.subplots(1, len(grids), figsize=size, sharey=True, squeeze=False)
-    for ax, (name, numbers) in zip(axes[0], grids.items(), strict=True):
+    across = min(ACROSS, len(grids))
+    down = -(-len(grids) // across)
+    wide = min(6.2, 1.2 + across * (0.2 + 0.42 * len(columns)))
+    size = wide, down * (1.2 + 0.3 * len(rows))
+    _, axes = plt.subplots(down, across, figsize=size, sharey=True, squeeze=False)
+    for ax in axes.flat[len(grids) :]:
+        ax.set_visible(False)
+    for ax, (name, numbers) in zip(axes.flat, grids.items(), strict=False):
         heatmap(numbers, rows, columns, digits=digits, labels=("", ""), ax=ax)
         plt.setp(ax.get_xticklabels(), rotation=60, ha="left", rotation_mode="anchor")
-        for text in ax.texts:
-            text.set_fontsize(8)
         ax.annotate(
             name,
             (0.5, 0),
@@ -116,7 +123,7 @@ def grid_row(
             ha="center",
             va="top",
         )
-    return list(axes[0])
+    return list(axes.flat[: len(grids)])
 
 
 def mask_row(
@@ -125,17 +132,17 @@ def mask_row(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     allowed: Tensor | np.ndarray | None = None,
-    columns: int = 3,
+    columns: int = 2,
     labels: tuple[str, str] = ("query", "key"),
 ) -> np.ndarray:
-    """Draw several masks of one size beside each other, each under its name.
+    """Draw several masks of one size, two across, each over its name.
 
     Args:
         masks: By name, each ``(T, S)``, True = may attend; or what `leaks` found.
         queries: Labels of the rows; numbers if not given.
         keys: Labels of the columns; numbers if not given.
         allowed: ``(T, S)``; what is True in a mask and False here is drawn in another colour, with a cross.
-        columns: How many stand side by side.
+        columns: How many stand side by side, two at most.
         labels: What to call rows and columns.
 
     Returns:
@@ -147,13 +154,17 @@ def mask_row(
     T, S = array(next(iter(masks.values()))).shape
     queries = [str(i) for i in range(T)] if queries is None else queries
     keys = [str(j) for j in range(S)] if keys is None else keys
+    columns = min(columns, ACROSS, len(masks))
     rows = -(-len(masks) // columns)
-    size = (columns * (0.8 + 0.27 * S), rows * (0.75 + 0.27 * T))
+    turned = max(map(len, keys)) > 2
+    wide = min(6.2, columns * (0.9 + 0.3 * S))
+    size = (wide, rows * (0.85 + 0.4 * turned + 0.26 * T))
     _, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for i, (ax, (name, mask)) in enumerate(zip(grid.flat, masks.items(), strict=False)):
         _cells(name, mask, queries, keys, MASK, labels if i == 0 else ("", ""), ax)
-        ax.tick_params(labelsize=7.5)
-        ax.text(0.5, -0.05, name, transform=ax.transAxes, ha="center", va="top", color=INK, fontsize=10)
+        if turned:
+            plt.setp(ax.get_xticklabels(), rotation=60, ha="left", rotation_mode="anchor")
+        ax.text(0.5, -0.05, name, transform=ax.transAxes, ha="center", va="top", color=INK)
         if allowed is not None:
             _cross(ax, array(mask), array(allowed))
     for ax in grid.flat[len(masks) :]:
@@ -166,5 +177,5 @@ def _cross(ax: Axes, found: np.ndarray, allowed: np.ndarray) -> None:
     if found.shape != allowed.shape:
         raise ValueError(f"allowed must be {found.shape} like the masks, got {allowed.shape}")
     for i, j in np.argwhere((found > 0) & (allowed == 0)):
-        ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=ORANGE, edgecolor=PAPER, linewidth=1.5))
+        ax.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=SERIES[3], edgecolor=PAPER, linewidth=1.5))
         ax.plot(j, i, "x", color=PAPER, markersize=5, markeredgewidth=1.5)

@@ -8,7 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting._style import BLUE, COLOURS, INK, MUTED, array, plt
+from attnlib.plotting._style import INK, SERIES, array, plt
+from attnlib.plotting.ends import End, draw_level, draw_region, name_ends
+
+
+def _look(i: int, colours: Sequence[str] | None = None) -> tuple[str, str]:
+    """Return the colour and the dashes of the line with this number; after the last colour the dashes change."""
+    chosen = SERIES if colours is None else colours
+    return chosen[i % len(chosen)], ("-", "--", ":")[i // len(chosen) % 3]
 
 
 def curves(
@@ -16,6 +23,8 @@ def curves(
     *,
     x: Sequence[float] | None = None,
     level: tuple[float, str] | None = None,
+    region: tuple[Sequence[float], Sequence[float], str] | None = None,
+    colours: Sequence[str] | None = None,
     log: bool = False,
     xlabel: str = "step",
     ylabel: str = "loss",
@@ -27,6 +36,8 @@ def curves(
         runs: For each label, numbers of every seed and step, ``(seeds, steps)``.
         x: Where the steps lie; 0, 1, 2 and so on if not given. Points are marked if it is.
         level: A height to draw across, such as chance, and its name.
+        region: A region that cannot be entered: places, the heights below which it lies, and its name.
+        colours: A colour for each label, where it has a meaning; those of the series if not given.
         log: Whether the numbers go on a logarithmic axis.
         xlabel: Label of the steps.
         ylabel: Label of the numbers.
@@ -39,17 +50,21 @@ def curves(
         _, ax = plt.subplots()
     if log:
         ax.set_yscale("log")
-    if level is not None:
-        ax.axhline(level[0], color=MUTED, lw=1.2, ls=":")
+    if region is not None:
+        draw_region(ax, region)
     ends = []
-    for (label, values), colour in zip(runs.items(), COLOURS, strict=False):
+    for i, (label, values) in enumerate(runs.items()):
+        colour, dashes = _look(i, colours)
         y = np.atleast_2d(array(values))
         place = np.arange(y.shape[1]) if x is None else array(x)
         ax.fill_between(place, y.min(0), y.max(0), color=colour, alpha=0.2, linewidth=0)
-        ax.plot(place, np.median(y, 0), color=colour, marker="" if x is None else "o", markersize=4)
-        ends.append((float(np.median(y, 0)[-1]), label, colour))
+        middle = np.median(y, 0)
+        ax.plot(place, middle, dashes, color=colour, marker="" if x is None else "o", markersize=4)
+        ends.append(End(float(place[-1]), float(middle[-1]), label, colour))
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    _name_ends(ax, [*ends, (*level, MUTED)] if level else ends)
+    name_ends(ax, ends)
+    if level is not None:
+        draw_level(ax, level)
     return ax
 
 
@@ -59,6 +74,7 @@ def panels(
     x: Sequence[float] | None = None,
     base: int | None = None,
     log: bool | Sequence[bool] = False,
+    levels: Mapping[str, tuple[float, str]] | None = None,
     xlabel: str = "step",
 ) -> list[Axes]:
     """Draw several `curves` one above the other, over the same places.
@@ -68,6 +84,7 @@ def panels(
         x: Where the steps lie.
         base: If given, the places go on a logarithmic axis to this base.
         log: Whether the numbers go on a logarithmic axis: one answer, or one for each panel.
+        levels: For some panels, by their labels, a height to draw across and its name.
         xlabel: Label of the places.
 
     Returns:
@@ -79,27 +96,10 @@ def panels(
     for ax, (ylabel, runs), log_y in zip(axes[:, 0], figures.items(), logs, strict=True):
         if base is not None:
             ax.set_xscale("log", base=base)
-        curves(runs, x=x, log=log_y, xlabel="", ylabel=ylabel, ax=ax)
+        level = (levels or {}).get(ylabel)
+        curves(runs, x=x, level=level, log=log_y, xlabel="", ylabel=ylabel, ax=ax)
     axes[-1, 0].set_xlabel(xlabel)
     return list(axes[:, 0])
-
-
-def _name_ends(ax: Axes, ends: list[tuple[float, str, str]]) -> None:
-    """Write each label to the right of its line, and move labels apart that would overlap."""
-    ax.autoscale_view()  # until then the axes do not know how far the lines reach
-    heights = ax.transAxes.inverted().transform(ax.transData.transform([(0.0, y) for y, *_ in ends]))[:, 1]
-    lowest = -1.0
-    for i in np.argsort(heights, kind="stable"):
-        lowest = max(heights[i], lowest + 0.075)  # the height of a line of text
-        ax.annotate(
-            ends[i][1],
-            (1.0, lowest),
-            (6, 0),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            color=ends[i][2],
-            va="center",
-        )
 
 
 def lines(
@@ -107,6 +107,9 @@ def lines(
     series: Mapping[str, Tensor | np.ndarray],
     *,
     points: tuple[Sequence[float], Sequence[float]] | None = None,
+    level: tuple[float, str] | None = None,
+    region: tuple[Sequence[float], Sequence[float], str] | None = None,
+    colours: Sequence[str] | None = None,
     xlabel: str = "",
     ylabel: str = "",
     ax: Axes | None = None,
@@ -117,6 +120,9 @@ def lines(
         x: Where the lines are known.
         series: Each line by its name.
         points: Known points, as their x and their y.
+        level: A height to draw across, such as chance, and its name.
+        region: A region that cannot be entered: places, the heights below which it lies, and its name.
+        colours: A colour for each line, where it has a meaning; those of the series if not given.
         xlabel: Label of x.
         ylabel: Label of y.
         ax: Where to draw.
@@ -126,77 +132,18 @@ def lines(
     """
     if ax is None:
         _, ax = plt.subplots()
-    styles = ("-", "--", "-.", ":")
-    for (label, y), colour, style in zip(series.items(), COLOURS, styles, strict=False):
-        ax.plot(array(x), array(y), style, color=colour, label=label)
+    if region is not None:
+        draw_region(ax, region)
+    ends = []
+    for i, (label, values) in enumerate(series.items()):
+        colour, dashes = _look(i, colours)
+        place, y = array(x), array(values)
+        ax.plot(place, y, dashes, color=colour)
+        ends.append(End(float(place[-1]), float(y[-1]), label, colour))
     if points is not None:
         ax.plot(array(points[0]), array(points[1]), "o", color=INK, markersize=7, zorder=3)
-    ax.legend()
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    return ax
-
-
-def scatter(
-    groups: Mapping[float, Sequence[float]],
-    *,
-    level: tuple[float, str] | None = None,
-    xlabel: str = "",
-    ylabel: str = "",
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw every single number of some groups, and a line through their medians.
-
-    Args:
-        groups: For each place on the horizontal axis, its numbers.
-        level: A height to draw across, such as chance, and its name.
-        xlabel: Label of the places.
-        ylabel: Label of the numbers.
-        ax: Where to draw.
-
-    Returns:
-        The axes.
-    """
-    if ax is None:
-        _, ax = plt.subplots()
-    ax.plot(list(groups), [np.median(array(y)) for y in groups.values()], color=BLUE, lw=1.2, alpha=0.6)
-    for x, y in groups.items():
-        ax.plot([x] * len(y), array(y), "o", color=BLUE, markersize=6)
-    ax.set_xticks(list(groups))
-    ax.set(xlabel=xlabel, ylabel=ylabel)
+    name_ends(ax, ends)
     if level is not None:
-        ax.axhline(level[0], color=MUTED, lw=1.2, ls=":")
-        _name_ends(ax, [(*level, MUTED)])
-    return ax
-
-
-def cloud(
-    x: Tensor | np.ndarray | Sequence[float],
-    y: Tensor | np.ndarray | Sequence[float],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw many points, pale enough to see where they lie thick.
-
-    Args:
-        x: Numbers of any shape.
-        y: As many.
-        xlabel: Label of x.
-        ylabel: Label of y.
-        ax: Where to draw.
-
-    Returns:
-        The axes.
-
-    Raises:
-        ValueError: If there are not as many x as y.
-    """
-    across, up = array(x).ravel(), array(y).ravel()
-    if across.shape != up.shape:
-        raise ValueError(f"x and y must be as many, got {across.size} and {up.size}")
-    if ax is None:
-        _, ax = plt.subplots()
-    ax.plot(across, up, "o", color=BLUE, alpha=0.15, markersize=4, markeredgewidth=0)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
+        draw_level(ax, level)
     return ax

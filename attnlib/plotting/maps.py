@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
-from attnlib.plotting._style import BLUE, COLOURS, INK, MUTED, ORANGE, plt
+from attnlib.plotting._style import INK, MUTED, SERIES, plt
 
 MARKERS = ("o", "s", "^", "D")
 # where a label may stand, seen from its point: right, left, above, below, the corners, then further out
@@ -36,7 +36,7 @@ def word_map(
         _, ax = plt.subplots(figsize=(5.6, 4.0))
     look = dict.fromkeys(points, (MUTED, "o"))
     for i, (name, words) in enumerate((groups or {}).items()):
-        colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
+        colour, marker = SERIES[i % len(SERIES)], MARKERS[i % len(MARKERS)]
         look |= dict.fromkeys(words, (colour, marker))
         ax.plot([], [], marker, color=colour, label=name)
     for word, (x, y) in points.items():
@@ -69,24 +69,24 @@ def parallelogram(
     a, b, c = (np.asarray(points[word], dtype=float) for word in corners)
     target = a - b + c
     for start, end, colour, style in (
-        (b, c, ORANGE, "-|>"),
-        (a, target, ORANGE, "-|>"),
+        (b, c, SERIES[3], "-|>"),
+        (a, target, SERIES[3], "-|>"),
         (b, a, MUTED, "-"),
         (c, target, MUTED, "-"),
     ):
         arrow = {"arrowstyle": style, "color": colour, "lw": 1.5, "shrinkA": 4, "shrinkB": 4}
         ax.annotate("", tuple(end), tuple(start), arrowprops=arrow)
-    colours = {word: INK if word in corners else BLUE for word in points}
+    colours = {word: INK if word in corners else SERIES[0] for word in points}
     for word, (x, y) in points.items():
         ax.plot(x, y, "o", color=colours[word], markersize=6)
     name = "{} − {} + {}".format(*corners)
-    ax.plot(*target, "D", color=ORANGE, markersize=7)
+    ax.plot(*target, "D", color=SERIES[3], markersize=7)
     ax.margins(0.18)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
     sides = [(b, c), (a, target), (b, a), (c, target)]
-    _label(ax, {**points, name: target}, colours | {name: ORANGE}, sides)
+    _label(ax, {**points, name: target}, colours | {name: SERIES[3]}, sides)
     return ax
 
 

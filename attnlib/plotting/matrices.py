@@ -9,6 +9,9 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from attnlib.plotting._style import SIGNED, WEIGHTS, array, plt
+from attnlib.plotting.grids import ACROSS, fill_cells
+
+SHAPES = 650  # more cells than these are drawn as pixels: a file for each figure of at most 150 kB
 
 
 def matrices(
@@ -25,7 +28,7 @@ def matrices(
         named: For each name a matrix ``(len(rows), n)``.
         rows: Labels of the rows, written at the left.
         columns: Labels of the columns, if they have any.
-        across: How many stand side by side.
+        across: How many stand side by side, two at most.
         signed: Whether the numbers lie on both sides of 0, which is drawn white; if not, they go from 0 to 1.
 
     Returns:
@@ -45,18 +48,22 @@ def matrices(
         if signed
         else {"cmap": WEIGHTS, "vmin": 0, "vmax": 1}
     )
+    across = min(across, ACROSS)
     down = -(-len(drawn) // across)
-    size = 7.6, down * (0.55 + 0.17 * len(rows) + (0.5 if columns else 0))
+    size = 6.2, down * (0.5 + 0.2 * len(rows) + (0.6 if columns else 0))
+    many = sum(x.size for x in drawn.values()) > SHAPES
     _, axes = plt.subplots(down, across, figsize=size, squeeze=False, sharey=True)
     for ax in axes.flat[len(drawn) :]:
         ax.set_visible(False)
     for ax, (name, x) in zip(axes.flat, drawn.items(), strict=False):
-        ax.imshow(x, aspect="auto", interpolation="nearest", **scale)
-        ax.set_yticks(range(len(rows)), rows, fontsize=8)
+        if many:
+            ax.imshow(x, aspect="auto", interpolation="nearest", **scale)
+        else:
+            fill_cells(ax, x, **scale)
+        ax.set_yticks(range(len(rows)), rows)
         ax.set_xticks(
             range(len(columns or [])),
             columns or [],
-            fontsize=8,
             rotation=60,
             ha="left",
             rotation_mode="anchor",
@@ -64,5 +71,5 @@ def matrices(
         ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
         ax.grid(False)
         ax.spines[:].set_visible(False)
-        ax.set_xlabel(name, fontsize=9)
+        ax.set_xlabel(name)
     return list(axes.flat[: len(drawn)])

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from attnlib.plotting._style import BLUE, INK, plt
+from attnlib.plotting._style import INK, plt
+
+WIDEST = 72
 
 
 def pages(texts: Mapping[str, Sequence[str]], *, width: int = 70, ax: Axes | None = None) -> Axes:
@@ -15,7 +17,7 @@ def pages(texts: Mapping[str, Sequence[str]], *, width: int = 70, ax: Axes | Non
 
     Args:
         texts: By name, some for each.
-        width: How many characters a line has.
+        width: How many characters a line has; 72 at most, which a phone can show.
         ax: Where to draw.
 
     Returns:
@@ -23,16 +25,16 @@ def pages(texts: Mapping[str, Sequence[str]], *, width: int = 70, ax: Axes | Non
     """
     lines = []
     for name, some in texts.items():
-        wrapped = (line for text in some for line in textwrap.wrap(text, width) or [""])
+        wrapped = (line for text in some for line in textwrap.wrap(text, min(width, WIDEST)) or [""])
         lines += [(name, True), *((line, False) for line in wrapped), ("", False)]
     lines = lines[:-1]
     if ax is None:
-        _, ax = plt.subplots(figsize=(7.2, 0.3 + 0.22 * len(lines)))
+        _, ax = plt.subplots(figsize=(6.2, 0.3 + 0.22 * len(lines)))
     ax.set_axis_off()
     ax.set(xlim=(0, 1), ylim=(len(lines), 0))
     for i, (line, is_name) in enumerate(lines):
         shown = line.replace("$", r"\$")  # or matplotlib reads a formula
         family = "sans-serif" if is_name else "monospace"
-        colour, weight = (BLUE, "bold") if is_name else (INK, "normal")
-        ax.text(0, i + 0.5, shown, color=colour, weight=weight, family=family, fontsize=9, va="center")
+        weight = "bold" if is_name else "normal"
+        ax.text(0, i + 0.5, shown, color=INK, weight=weight, family=family, va="center")
     return ax

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from attnlib.plotting._style import INK, MUTED, ORANGE, plt
+from attnlib.plotting._style import INK, MUTED, OUTPUT, plt
 
 
 def plane(
@@ -38,16 +38,16 @@ def plane(
             "",
             (x, y),
             tuple(points[word]),
-            arrowprops={"arrowstyle": "-|>", "color": ORANGE, "lw": 1.6},
+            arrowprops={"arrowstyle": "-|>", "color": OUTPUT, "lw": 1.6},
         )
-        ax.plot(x, y, "D", color=ORANGE, markersize=5)
+        ax.plot(x, y, "D", color=OUTPUT, markersize=5)
         left = x < points[word][0]  # name it on the side away from the word
         ax.annotate(
             f"new {word}",
             (x, y),
             (-8 if left else 8, -4),
             textcoords="offset points",
-            color=ORANGE,
+            color=OUTPUT,
             va="top",
             ha="right" if left else "left",
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
 from attnlib.plotting.drawing import WIDEST, Drawing, column
 
-STATE = SERIES[2]
+STATE = SERIES[0]
 BOX, TALL, EDGE = 40, 34, 8  # a state's box and the margin, in pixels
 
 

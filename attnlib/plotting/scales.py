@@ -11,8 +11,8 @@ from matplotlib.ticker import NullLocator
 from torch import Tensor
 
 from attnlib.instruments.statistics import exponent
-from attnlib.plotting._style import COLOURS, INK, MUTED, array, plt
-from attnlib.plotting.lines import _name_ends
+from attnlib.plotting._style import INK, MUTED, SERIES, array, plt
+from attnlib.plotting.ends import End, name_ends
 
 if TYPE_CHECKING:
     from attnlib.instruments.roofline import Roofline
@@ -48,20 +48,20 @@ def growth(
         _, ax = plt.subplots()
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
     if mark is not None:
-        ax.axvline(mark[0], color=MUTED, lw=1.2, ls=":")
+        ax.axvline(mark[0], color=MUTED, lw=1.2, ls=(0, (1, 2)))
         ax.annotate(
             mark[1], (mark[0], 0.97), (5, 0), xycoords=("data", "axes fraction"),
             textcoords="offset points", color=MUTED, va="top",
         )  # fmt: skip
     place, ends = array(x), []
-    for (label, values), colour, shape in zip(series.items(), COLOURS, MARKS, strict=False):
+    for (label, values), colour, shape in zip(series.items(), SERIES, MARKS, strict=False):
         y = array(values)
         ax.plot(place, y, color=colour, marker=shape, markersize=4)
         power = "" if last is None else f", $n^{{{exponent(place[-last:], y[-last:]):.1f}}}$"
-        ends.append((float(y[-1]), label + power, colour))
+        ends.append(End(float(place[-1]), float(y[-1]), label + power, colour))
     ax.set_xticks(place, [f"{n:,.0f}" for n in place], rotation=30 if len(place) > 6 else 0)
     ax.xaxis.set_minor_locator(NullLocator())
-    _name_ends(ax, ends)
+    name_ends(ax, ends)
     return ax
 
 
@@ -84,8 +84,8 @@ def roofline(roof: Roofline, names: Sequence[str], *, ax: Axes | None = None) ->
     low, high = min(reach) / 3, max(reach) * 6
     x = np.array([low, roof.ridge, high])
     ax.plot(x, [roof.ceiling(i) for i in x], color=INK, lw=2.2)
-    ax.axvline(roof.ridge, color=MUTED, lw=1.0, ls=":")
-    for (_, found), colour, shape in zip(kernels.items(), COLOURS, MARKS, strict=False):
+    ax.axvline(roof.ridge, color=MUTED, lw=1.0, ls=(0, (1, 2)))
+    for (_, found), colour, shape in zip(kernels.items(), SERIES, MARKS, strict=False):
         ax.plot(
             [k.intensity for k in found],
             [k.speed for k in found],
@@ -96,7 +96,7 @@ def roofline(roof: Roofline, names: Sequence[str], *, ax: Axes | None = None) ->
         )
     ax.set(xscale="log", yscale="log", xlim=(low, high))
     ax.set_ylim(min(k.speed for k in every) / 4, 4 * roof.peak_flops)
-    for (name, found), colour in zip(kernels.items(), COLOURS, strict=False):
+    for (name, found), colour in zip(kernels.items(), SERIES, strict=False):
         right = found[-1].intensity > roof.ridge
         ax.annotate(
             name, (found[-1].intensity, found[-1].speed), (0 if right else 9, -14 if right else -3),

@@ -2,54 +2,120 @@
 
 from __future__ import annotations
 
-from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
+from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE, WEIGHT_FILL
+from attnlib.plotting.drawing import WIDEST, Drawing
 
-from attnlib.plotting._style import COLOURS, INK, MUTED, PAPER, plt
-
-GAP = 2.6  # between one stage and the next, in such units
+GAP, EDGE, HEAD = 32, 10, 34  # between stages, around all, above for their names
 
 
-def split_and_merge(T: int, H: int, D: int, *, ax: Axes | None = None) -> Axes:
-    """Draw how a sequence is projected, split into heads, mixed by each, and merged.
+def split_and_merge(T: int, H: int, D: int) -> Drawing:
+    """Draw how a sequence becomes Q, K and V, is split into heads, mixed by each, and merged.
+
+    Weights need q and k; mixing needs v.
 
     Args:
         T: Tokens.
         H: Heads.
         D: Width of a head.
-        ax: Where to draw.
 
     Returns:
-        The axes.
+        The drawing, as the last expression of a cell.
     """
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7.2, 3.0))
-    C, step = H * D, T + 1.2  # each head has a lane of its own
-    middle = (H * step - 1.2) / 2
-    place = 0.0
+    return _Stages(T, H, D).draw()
 
-    def stage(width: int, name: str, shape: str, lanes: int = 1, *, coloured: bool = True) -> None:
-        nonlocal place
-        parts = H if coloured else 1
-        for h in range(parts):
-            at = place if lanes == H else place + h * width / parts
-            low = h * step if lanes == H else middle - T / 2
-            wide = width if lanes == H else width / parts
-            colour = COLOURS[h % len(COLOURS)] if coloured else MUTED
-            edge = {"facecolor": colour, "edgecolor": PAPER, "alpha": 0.75 if coloured else 0.4}
-            ax.add_patch(Rectangle((at, low), wide, T, **edge))
-        ax.text(place + width / 2, -1.2, name, ha="center", va="bottom", color=INK, fontsize=9)
-        ax.text(place + width / 2, H * step, shape, ha="center", va="top", color=MUTED, fontsize=8)
-        place += width + GAP
 
-    stage(C, "x", f"({T}, {C})", coloured=False)
-    stage(C, "project", f"({T}, {C})")
-    stage(D, "split", f"({H}, {T}, {D})", H)
-    stage(T, "weights", f"({H}, {T}, {T})", H)
-    stage(D, "attend", f"({H}, {T}, {D})", H)
-    stage(C, "merge", f"({T}, {C})")
-    stage(C, "out", f"({T}, {C})", coloured=False)
-    ax.set(xlim=(-0.5, place - GAP + 0.5), ylim=(H * step + 1.5, -2.8), xticks=[], yticks=[], aspect="equal")
-    ax.grid(False)
-    ax.spines[:].set_visible(False)
-    return ax
+class _Stages:
+    """The sizes and places of the stages, left to right."""
+
+    def __init__(self, T: int, H: int, D: int) -> None:
+        self.T, self.H, self.D, self.C = T, H, D, H * D
+        wide = 4 * self.C + 2 * D + max(T, D)
+        self.unit = min(9.0, (WIDEST - 2 * EDGE - 6 * GAP) / wide)
+        self.tall = T * self.unit
+        self.lane = 2 * self.tall + 26
+        inner = max(H * (self.lane + 12) - 12, 3 * self.tall + 36)
+        self.middle = HEAD + inner / 2
+        self.foot = HEAD + inner + 18
+        self.picture = Drawing(2 * EDGE + 6 * GAP + wide * self.unit, self.foot + 14)
+
+    def draw(self) -> Drawing:
+        """Draw stage after stage."""
+        T, H, D, C = self.T, self.H, self.D, self.C
+        x = EDGE
+        self._name(x, C, "x", f"({T}, {C})")
+        self._block(x, self.middle - self.tall / 2, C, INK, heads=False)
+        x = self._project(x + C * self.unit)
+        x = self._attend(x)
+        self._name(x, C, "merge", f"({T}, {C})")
+        self._block(x, self.middle - self.tall / 2, C, OUTPUT)
+        end = x + C * self.unit
+        self._arrow((end, self.middle), (end + GAP, self.middle))
+        self._name(end + GAP, C, "out", f"({T}, {C})")
+        self._block(end + GAP, self.middle - self.tall / 2, C, INK, heads=False)
+        self._name(self.heads, D, "split", f"({H}, {T}, {D})")
+        return self.picture
+
+    def _project(self, end: float) -> float:
+        """Draw Q, K and V one below the other, and return where the heads begin."""
+        x, after = end + GAP, end + 2 * GAP + self.C * self.unit
+        self._name(x, self.C, "project", f"3 × ({self.T}, {self.C})")
+        for n, (letter, colour) in enumerate((("Q", QUERY), ("K", KEY), ("V", VALUE))):
+            y = self.middle + (n - 1) * (self.tall + 18)
+            self._arrow((end, self.middle + (n - 1) * 6), (x, y), colour)
+            self._block(x, y - self.tall / 2, self.C, colour)
+            self._letter(x + self.C * self.unit / 2, y, letter, colour)
+        for h in range(self.H):
+            self._arrow((after - GAP, self.middle + (h - (self.H - 1) / 2) * 10), (after, self._lane(h)))
+        return after
+
+    def _attend(self, x: float) -> float:
+        """Draw in each lane q and k, the weights they make, v, and the mix; return where the merge begins."""
+        u, T, D = self.unit, self.T, self.D
+        self.heads, weights = x, x + D * u + GAP
+        mixed = weights + max(T, D) * u + GAP
+        self._name(weights, max(T, D), "weights", f"({self.H}, {T}, {T})")
+        self._name(mixed, D, "mix", f"({self.H}, {T}, {D})")
+        p = self.picture
+        for h in range(self.H):
+            middle, opacity = self._lane(h), self._opacity(h)
+            upper, lower = middle - self.tall / 2 - 7, middle + self.tall / 2 + 7
+            values = weights + (max(T, D) - D) * u / 2
+            for name, left, y, colour in (
+                ("q", x, upper, QUERY), ("k", x, lower, KEY), ("v", values, lower, VALUE),
+            ):  # fmt: skip
+                p.rect(left, y - self.tall / 2, D * u, self.tall, fill=colour, opacity=opacity, round=2)
+                self._letter(left + D * u / 2, y, name, colour)
+            p.rect(weights, upper - self.tall / 2, T * u, self.tall, fill=WEIGHT_FILL, opacity=1, round=2)
+            self._arrow((x + D * u, upper), (weights, upper), QUERY)
+            self._arrow((x + D * u, lower), (weights, upper + 9), KEY)
+            self._arrow((weights + T * u, upper), (mixed, middle - 5), OUTPUT)
+            self._arrow((values + D * u, lower), (mixed, middle + 9), VALUE)
+            p.rect(mixed, middle - self.tall / 2, D * u, self.tall, fill=OUTPUT, opacity=opacity, round=2)
+            end = mixed + D * u
+            self._arrow((end, middle), (end + GAP, self.middle + (h - (self.H - 1) / 2) * 10), OUTPUT)
+        return mixed + D * u + GAP
+
+    def _lane(self, h: int) -> float:
+        return self.middle + (h - (self.H - 1) / 2) * (self.lane + 12)
+
+    def _opacity(self, h: int) -> float:
+        return 0.75 - 0.45 * h / max(1, self.H - 1)
+
+    def _block(self, x: float, y: float, width: int, colour: str, *, heads: bool = True) -> None:
+        """Draw a matrix as wide as the model, a shade for each head."""
+        for h in range(self.H if heads else 1):
+            wide = (self.D if heads else width) * self.unit
+            shade = self._opacity(h) if heads else 0.3
+            self.picture.rect(x + h * wide, y, wide - 1, self.tall, fill=colour, opacity=shade, round=2)
+
+    def _letter(self, x: float, y: float, letter: str, colour: str) -> None:
+        self.picture.rect(x - 8, y - 9, 16, 18, fill=PAPER, opacity=0.88, round=3)
+        self.picture.text(x, y, letter, maths=True, colour=colour)
+
+    def _arrow(self, start: tuple[float, float], end: tuple[float, float], colour: str = MUTED) -> None:
+        self.picture.arrow((start[0] + 3, start[1]), (end[0] - 3, end[1]), colour=colour, head=6, thick=1.2)
+
+    def _name(self, x: float, width: int, name: str, shape: str) -> None:
+        middle = x + width * self.unit / 2
+        self.picture.text(middle, 14, name, bold=True)
+        self.picture.text(middle, self.foot, shape, colour=MUTED)

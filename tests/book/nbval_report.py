@@ -14,6 +14,7 @@ from nbval.plugin import IPyNbCell
 
 from tests import DEVICE
 from tests.book.figures import png_difference, png_gist_difference
+from tests.book.svg_comparison import svg_difference, svg_gist_difference
 from tests.book.widget_states import ANYWHERE, CLOSE, VIEW, listen, state_difference, stored_states
 from tests.whole_run import everything_was_asked_for
 from tools.arithmetic import kernel_arithmetic
@@ -21,8 +22,8 @@ from tools.arithmetic import kernel_arithmetic
 RUN = "stored_run"  # where a notebook's metadata keep what is known of its run, as book/_ext/stored_run.py has it
 
 # how to compare two pictures, by type: of the same numbers, and of numbers that differ from machine to machine
-FIGURES = {"image/png": png_difference}
-GISTS = {"image/png": png_gist_difference}
+FIGURES = {"image/svg+xml": svg_difference, "image/png": png_difference}
+GISTS = {"image/svg+xml": svg_gist_difference, "image/png": png_gist_difference}
 
 # figures of times, and on a GPU of its memory too: a CPU draws these from the numbers that the library stores
 MEASURED = {"fig-time-here"}
@@ -36,7 +37,7 @@ TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples"}
 KINDS = {
     "text": "texts equal",
     "figure": "figures alike",
-    "figure, own numbers": "figures of own times or trainings alike in size and colours",
+    "figure, own numbers": "figures of own times or trainings alike in size, colours and words",
     "widget": "widgets in the same state",
     "widget, own numbers": "widgets of own trainings in the same state but for decimals",
 }

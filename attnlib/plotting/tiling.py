@@ -1,0 +1,81 @@
+"""Tiles of the attention table on their way through fast memory."""
+
+from __future__ import annotations
+
+from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT_FILL
+from attnlib.plotting.drawing import Drawing
+
+EDGE, CELL, PANEL = 8, 44, 152
+
+
+def tiles(rows: int, columns: int, at: tuple[int, int]) -> Drawing:
+    """Draw the attention table in tiles, one of which is in fast memory with what it needs.
+
+    Args:
+        rows: Blocks of queries, up to 8.
+        columns: Blocks of keys and values, up to 6.
+        at: Row and column of the tile that is worked on, counted from 0; row by row, those before it are done.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If there is no such tile, or there are too many.
+    """
+    if not (1 <= rows <= 8 and 1 <= columns <= 6):
+        raise ValueError(f"rows must be 1 to 8 and columns 1 to 6, got {rows} and {columns}")
+    i, j = at
+    if not (0 <= i < rows and 0 <= j < columns):
+        raise ValueError(f"at must be a tile of the {rows} by {columns}, got {at}")
+    left, top = EDGE + CELL + 8, 30 + 22 + 8
+    right, bottom = left + columns * CELL, top + rows * CELL
+    panel = right + 16 + CELL + 28
+    picture = Drawing(panel + PANEL + EDGE, max(bottom + 8 + 22 + 26, top + 236))
+    _blocks_across(picture, "k", KEY, left, 30, columns, j)
+    _blocks_across(picture, "v", VALUE, left, bottom + 8, columns, j)
+    for row in range(rows):
+        y = top + row * CELL
+        chosen = row == i
+        picture.rect(EDGE, y + 2, CELL, CELL - 4, fill=QUERY, opacity=0.4 if chosen else 0.12)
+        picture.text(EDGE + CELL / 2, y + CELL / 2, f"q_{row + 1}", maths=True, colour=QUERY)
+        for column in range(columns):
+            box = (left + column * CELL + 2, y + 2, CELL - 4, CELL - 4)
+            done = (row, column) < (i, j)
+            picture.rect(*box, edge=GRID, dashed=not done)
+            if (row, column) == (i, j):
+                picture.rect(*box, fill=WEIGHT_FILL, edge=INK, thick=2)
+            elif done:
+                picture.text(box[0] + box[2] / 2, y + CELL / 2, "✓", colour=MUTED)
+        out = (right + 16, y + 2, CELL, CELL - 4)
+        finished = row < i or (row == i and j == columns - 1)
+        shade = 0.4 if finished else 0.16 if chosen else 0.0
+        picture.rect(*out, fill=OUTPUT, opacity=shade, edge=OUTPUT if row <= i else GRID, dashed=not finished)
+        picture.text(out[0] + CELL / 2, y + CELL / 2, f"o_{row + 1}", maths=True, colour=OUTPUT)
+    _fast_memory(picture, panel, top, i + 1, j + 1)
+    return picture
+
+
+def _blocks_across(picture, letter, colour, left, y, columns, chosen) -> None:
+    """Draw the blocks of keys or of values, each over or under its column."""
+    for column in range(columns):
+        x = left + column * CELL
+        picture.rect(x + 2, y, CELL - 4, 22, fill=colour, opacity=0.4 if column == chosen else 0.12)
+        picture.text(x + CELL / 2, y + 11, f"{letter}_{column + 1}", maths=True, colour=colour)
+
+
+def _fast_memory(picture, x, y, row, column) -> None:
+    """Draw what is held while a tile is worked on."""
+    picture.rect(x, y - 26, PANEL, 250, edge=INK, thick=1.6, round=8)
+    picture.text(x + PANEL / 2, y - 10, "fast memory", bold=True)
+    held = ((f"q_{row}", QUERY, "queries"), (f"k_{column}", KEY, "keys"), (f"v_{column}", VALUE, "values"))
+    for n, (name, colour, said) in enumerate(held):
+        at = y + 8 + n * 36
+        picture.rect(x + 14, at, CELL - 4, 28, fill=colour, opacity=0.4)
+        picture.text(x + 14 + CELL / 2 - 2, at + 14, name, maths=True, colour=colour)
+        picture.text(x + 66, at + 14, said, anchor="start")
+    at = y + 116
+    picture.rect(x + 14, at, CELL - 4, 36, fill=WEIGHT_FILL, edge=INK, thick=1.6)
+    picture.text(x + 66, at + 18, "one tile", anchor="start")
+    for n, (name, said) in enumerate((("m", "largest score"), ("l", "sum so far"), ("o", "mix so far"))):
+        picture.text(x + 34, at + 52 + n * 19, name, maths=True, colour=OUTPUT)
+        picture.text(x + 66 - 14, at + 52 + n * 19, said, anchor="start")
