@@ -38,9 +38,13 @@ def plain(text: str) -> str:
 
 
 def line(kind: str, mark: str, label: str, body: str, *, id: str = "", rest: str = "") -> str:
-    """Return one marked line as HTML: a coloured edge, a mark, a label and a sentence."""
+    """Return one marked line as HTML: a coloured edge, a mark, a label and a sentence.
+
+    With an ``id`` the label is a link to the line itself, so that it can be quoted.
+    """
     colour = {"good": "#2b8a6a", "bad": "#c2571a", "todo": "#7c8794"}[kind]
     at = f' id="{id}"' if id else ""
+    label = f'<a class="pa-number" href="#{id}">{label}</a>' if id else label
     return (
         f'<div class="pa-line pa-{kind}"{at} '
         f'style="border-left:3px solid {colour};padding:.15em .8em;margin:.35em 0">'

@@ -14,29 +14,48 @@ class ClaimError(AssertionError):
     """A claim of the book that turned out false."""
 
 
-def claim(text: str, ok: object, measured: object = None) -> None:
+def claim(
+    text: str,
+    ok: object,
+    measured: object = None,
+    asked: str | None = None,
+    stored: str | None = None,
+) -> None:
     """State a sentence and whether it holds; a false one stops the page.
 
     Args:
         text: The sentence, as the book says it. Code stands between backticks.
         ok: True or False: a bool, or an array or tensor holding one bool.
         measured: What was measured, to show beside it. A float is shown with three decimals.
+        asked: What ``ok`` asked of it, in a few words: ``"under 0.4"``.
+        stored: Where ``measured`` comes from if it was not measured just now: ``"H200, 30,000 steps"``.
 
     Raises:
         ClaimError: If the claim is false, with its text.
         TypeError: If ``ok`` is not a single bool: a number that happens to be true proves nothing.
+        ValueError: If ``asked`` is given without ``measured``.
     """
+    if asked is not None and measured is None:
+        raise ValueError(f"asked needs a number beside it, got asked={asked!r} without measured; pass both")
     holds = _one_bool(ok)
     number = _numbers.setdefault(text, len(_numbers) + 1)
-    value = "" if measured is None else _number(measured)
+    numbers = _measured_and_asked(measured, asked)
     if not holds:
-        got = f" (measured {value})" if value else ""
-        raise ClaimError(f"claim {number} is false: {plain(text)}{got}")
-    rest = f' <span class="pa-measured">measured {inline(value)}</span>' if value else ""
+        raise ClaimError(f"claim {number} is false: {plain(text)}" + (f" ({numbers})" if numbers else ""))
+    shown = [("measured", numbers)] if numbers else []
+    shown += [("stored", f"stored: {stored}")] if stored else []
+    rest = "".join(f' <span class="pa-{kind}">{inline(words)}</span>' for kind, words in shown)
+    said = "".join(f"  {plain(words)}" for _, words in shown)
     show(
         line("good", "✓", f"Claim {number}.", inline(text), id=f"claim-{number}", rest=rest),
-        f"✓ Claim {number}. {plain(text)}" + (f" [measured {plain(value)}]" if value else ""),
+        f"✓ Claim {number}. {plain(text)}{said}",
     )
+
+
+def _measured_and_asked(measured: object, asked: str | None) -> str:
+    """Return "0.278 measured, under 0.4 asked", or as much of it as is known."""
+    value = [] if measured is None else [f"{_number(measured)} measured"]
+    return ", ".join(value + ([f"{asked} asked"] if asked else []))
 
 
 def _one_bool(ok: object) -> bool:

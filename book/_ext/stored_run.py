@@ -23,6 +23,8 @@ from claims_index import notebooks
 
 RUN = "stored_run"  # where a notebook's metadata keep what is known of its run
 STORED_CLAIM = re.compile(r"✓ Claim \d+\. (.*)", re.S)
+# what may follow the text of a claim; the first form is that of notebooks run before `asked` was shown
+NUMBERS = r"( \[measured .*\]|(  [^\n]+ measured(, [^\n]+ asked)?)?(  stored: [^\n]+)?)"
 
 
 class StaleError(SphinxError):
@@ -116,7 +118,7 @@ def line_pattern(text: ast.expr) -> re.Pattern:
     """Return a pattern for the line of a claim: a text exactly, an f-string by its fixed parts."""
     parts = text.values if isinstance(text, ast.JoinedStr) else [text]
     known = [_plain(part.value) if isinstance(part, ast.Constant) else ".*" for part in parts]
-    return re.compile("".join(known) + r"( \[measured .*\])?", re.S)
+    return re.compile("".join(known) + NUMBERS, re.S)
 
 
 def _plain(text: object) -> str:

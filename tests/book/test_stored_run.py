@@ -38,6 +38,8 @@ HONEST = [
     (IMPORT, []),
     ('claim("the sum is `one`", True)', shown("the sum is one")),
     ('claim("the sum is one", True, measured=1.0)', shown("the sum is one [measured 1.000]")),
+    ('claim("the sum is one", True, 1.0, "1")', shown("the sum is one  1.000 measured, 1 asked")),
+    ('claim("so it was", True, 1.0, stored="H200")', shown("so it was  1.000 measured  stored: H200")),
     ('for n in (2, 3):\n    claim(f"{n} is a prime", True)', shown("2 is a prime", "3 is a prime")),
     ("said = 'a' + 'b'\nclaim(said, True)", shown("ab")),
     ('learn.claim(text="one", ok=True)\nclaim("two", True)', shown("one", "two")),
@@ -80,6 +82,11 @@ def test_prose_and_captions_may_change_without_a_run():
             "makes a claim that was not measured: f'{n} is a prime'",
         ),
         ('claim("a", True)\nclaim("a", True)', shown("a"), "makes 2 claims and shows 1"),
+        (
+            'claim("the sum is one", True)',
+            shown("the sum is one  and more"),
+            "shows a claim that it does not make: the sum is one  and more",
+        ),
         ("x = 1", shown("one more"), "shows a claim that it does not make: one more"),
         (
             'claim("the moon is made of cheese", False)',
@@ -120,7 +127,7 @@ def test_a_notebook_that_was_not_run_as_a_whole_is_refused():
     nb.cells[-1].execution_count = 29
     assert faults(nb) == [
         "code cell 2 was not run: x = 1",
-        "code cell 8 was run as number 29, after number 6: %matplotlib inline",
+        f"code cell {len(HONEST) + 1} was run as number 29, after number {len(HONEST) - 1}: %matplotlib inline",
     ]
 
 
@@ -164,7 +171,8 @@ def test_the_build_stops_at_a_false_claim_and_says_which(tmp_path):
     code, said = build(tmp_path, notebook(*HONEST, moon))
     assert code != 0
     assert (
-        "small.ipynb: code cell 8 makes a claim that was not measured: 'the moon is made of cheese'" in said
+        f"small.ipynb: code cell {len(HONEST) + 1} makes a claim that was not measured: 'the moon is made of cheese'"
+        in said
     )
     assert "make notebooks" in said
 

@@ -17,8 +17,24 @@ def test_a_claim_that_holds_is_a_numbered_line(capsys):
     claim("`softmax` sums to one", True, measured=1.0)
     claim("and so on", torch.tensor(True))
     assert capsys.readouterr().out == (
-        "✓ Claim 1. softmax sums to one [measured 1.000]\n✓ Claim 2. and so on\n"
+        "✓ Claim 1. softmax sums to one  1.000 measured\n✓ Claim 2. and so on\n"
     )
+
+
+def test_what_was_asked_stands_beside_what_was_measured_and_where_it_was_stored(capsys):
+    claim("it folds", True, measured=0.278, asked="under 0.4")
+    claim("long runs fold more", True, 0.31, "under 0.33", stored="H200, 40,000 steps")
+    claim("the card was an H200", True, stored="H200")
+    assert capsys.readouterr().out == (
+        "✓ Claim 1. it folds  0.278 measured, under 0.4 asked\n"
+        "✓ Claim 2. long runs fold more  0.310 measured, under 0.33 asked  stored: H200, 40,000 steps\n"
+        "✓ Claim 3. the card was an H200  stored: H200\n"
+    )
+
+
+def test_asked_without_measured_is_refused():
+    with pytest.raises(ValueError, match=r"asked needs a number beside it, got asked='under 0\.4'"):
+        claim("it folds", True, asked="under 0.4")
 
 
 def test_a_cell_run_again_keeps_its_number(capsys):
@@ -29,8 +45,9 @@ def test_a_cell_run_again_keeps_its_number(capsys):
 
 
 def test_a_false_claim_raises_with_its_text():
-    with pytest.raises(ClaimError, match=r"^claim 1 is false: the moon is cheese \(measured 0.000\)$"):
-        claim("the moon is `cheese`", False, measured=0.0)
+    said = r"^claim 1 is false: the moon is cheese \(0.000 measured, over 1 asked\)$"
+    with pytest.raises(ClaimError, match=said):
+        claim("the moon is `cheese`", False, measured=0.0, asked="over 1")
 
 
 @pytest.mark.parametrize("ok", [np.True_, np.array([True]), torch.tensor([True]), True])
@@ -57,20 +74,24 @@ def test_anything_else_is_refused(ok):
 )
 def test_what_was_measured_is_shown(measured, shown, capsys):
     claim("text", True, measured=measured)
-    assert f"[measured {shown}]" in capsys.readouterr().out
+    assert f"  {shown} measured" in capsys.readouterr().out
 
 
-def test_in_a_notebook_it_is_html_with_an_anchor(monkeypatch):
+def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
     import IPython
     import IPython.display
 
     shown = []
     monkeypatch.setattr(IPython, "get_ipython", lambda: object())
     monkeypatch.setattr(IPython.display, "display", lambda data, raw: shown.append(data))
-    claim("`a < b` & so on", True, measured=2)
-    assert 'id="claim-1"' in shown[0]["text/html"]
-    assert "<code>a &lt; b</code> &amp; so on" in shown[0]["text/html"]
-    assert shown[0]["text/plain"] == "✓ Claim 1. a < b & so on [measured 2]"
+    claim("`a < b` & so on", True, measured=2, asked="< 3", stored="H200")
+    (shown,) = shown
+    assert 'id="claim-1"' in shown["text/html"]
+    assert '<a class="pa-number" href="#claim-1">Claim 1.</a>' in shown["text/html"]
+    assert "<code>a &lt; b</code> &amp; so on" in shown["text/html"]
+    assert '<span class="pa-measured">2 measured, &lt; 3 asked</span>' in shown["text/html"]
+    assert '<span class="pa-stored">stored: H200</span>' in shown["text/html"]
+    assert shown["text/plain"] == "✓ Claim 1. a < b & so on  2 measured, < 3 asked  stored: H200"
 
 
 def test_a_terminal_that_cannot_print_the_mark_gets_plain_text():

@@ -1,0 +1,129 @@
+"""Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
+
+A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
+Neighbours share a block as far as one figure and its claims go. A cell tagged ``setup`` is folded likewise.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from html_element import element, text
+
+CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-\d+"')
+
+
+def is_cell(node: nodes.Node) -> bool:
+    """Tell whether a node is a code cell."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def has_tag(node: nodes.Node, tag: str) -> bool:
+    """Tell whether a node is a cell with this tag."""
+    return isinstance(node, nodes.Element) and f"tag_{tag}" in node["classes"]
+
+
+def is_claim(node: nodes.Node) -> bool:
+    """Tell whether an output is the line of a claim."""
+    return isinstance(node, nodes.raw) and bool(CLAIM.match(node.astext()))
+
+
+def part(cell: nodes.Element, kind: str) -> list[nodes.Node]:
+    """Return the children of a cell's source ("cell_input") or outputs ("cell_output")."""
+    return [child for node in cell.children if kind in node.get("classes", []) for child in node.children]
+
+
+def found(cell: nodes.Element) -> list[nodes.Node]:
+    """Return the outputs of a cell that are no claims."""
+    return [node for node in part(cell, "cell_output") if not is_claim(node)]
+
+
+def blocks(cells: list[nodes.Element]) -> list[list[nodes.Element]]:
+    """Part neighbouring proof cells into blocks: silent ones, one that shows, and the claims that follow."""
+    made: list[list[nodes.Element]] = []
+    for cell in cells:
+        begun = made and any(part(before, "cell_output") for before in made[-1])
+        if not made or (begun and found(cell)):
+            made.append([])
+        made[-1].append(cell)
+    return made
+
+
+def runs(parent: nodes.Element, tag: str) -> list[list[nodes.Element]]:
+    """Return the runs of neighbouring code cells with a tag among the children of a node."""
+    grouped = groupby(parent.children, lambda node: is_cell(node) and has_tag(node, tag))
+    return [list(cells) for tagged, cells in grouped if tagged]
+
+
+def summary(outputs: list[nodes.Node], claims: list[nodes.Node]) -> str:
+    """Return what the fold of a block is called."""
+    if claims:
+        return "how it was measured"
+    drawn = any(isinstance(node, nodes.figure) or list(node.findall(nodes.image)) for node in outputs)
+    return "how it was drawn" if drawn else "the code"
+
+
+def fold(words: str, cells: list[nodes.Element]) -> nodes.Element:
+    """Return a fold with the code of the cells."""
+    sources = [node for cell in cells for node in part(cell, "cell_input")]
+    code = [nodes.container("", source, classes=["cell_input"]) for source in sources]
+    return element("details", element("summary", text(words)), *code, class_="pa-how")
+
+
+def show_proof(cells: list[nodes.Element]) -> None:
+    """Put a block of cells into the first of them: outputs, claims, code."""
+    first = cells[0]
+    outputs = [node for cell in cells for node in found(cell)]
+    claims = [node for cell in cells for node in part(cell, "cell_output") if is_claim(node)]
+    code = fold(summary(outputs, claims), cells)
+    shown = [nodes.container("", *outputs, classes=["cell_output"])] if outputs else []
+    shown += [element("div", *claims, class_="pa-claims")] if claims else []
+    first["classes"] = list(dict.fromkeys(name for cell in cells for name in cell["classes"]))
+    for cell in cells[1:]:
+        cell.parent.remove(cell)
+    first.children = []
+    first += [*shown, code]
+
+
+def gather_claims(output: nodes.Element) -> None:
+    """Make one block of each run of claims among the outputs of a cell that is shown as it stands."""
+    children = []
+    for claims, run in groupby(output.children, is_claim):
+        nodes_of_run = list(run)
+        children += [element("div", *nodes_of_run, class_="pa-claims")] if claims else nodes_of_run
+    output.children = []
+    output += children
+
+
+class Proofs(SphinxPostTransform):
+    """Rearrange the cells of a page, once figures and claims are chosen from what the notebook stored."""
+
+    default_priority = 210
+    formats = ("html",)
+
+    def run(self, **_: object) -> None:
+        """Rearrange them."""
+        for parent in {id(cell.parent): cell.parent for cell in self.document.findall(is_cell)}.values():
+            for cells in runs(parent, "proof"):
+                for block in blocks(cells):
+                    show_proof(block)
+            for cells in runs(parent, "setup"):
+                for cell in cells:
+                    outputs = [node for node in cell.children if "cell_output" in node["classes"]]
+                    code = fold("set-up", [cell])
+                    cell.children = []
+                    cell += [code, *outputs]
+        for output in list(self.document.findall(nodes.container)):
+            if "cell_output" in output["classes"]:
+                gather_claims(output)
+
+
+def setup(app) -> dict:
+    """Register with Sphinx."""
+    app.setup_extension("html_element")
+    app.add_post_transform(Proofs)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

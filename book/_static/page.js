@@ -1,0 +1,160 @@
+/* What a page of the book does beyond standing there: fold its code, ask its guesses, open what a link leads to.
+   Without this file all of it is still there, as plain folds. */
+(() => {
+  "use strict";
+
+  const make = (tag, attributes = {}, ...children) => {
+    const node = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  };
+
+  /** A storage that forgets where the browser allows none. */
+  const memory = (kind) => ({
+    get: (key) => { try { return window[kind].getItem(key); } catch { return null; } },
+    put: (key, value) => { try { window[kind].setItem(key, value); } catch { /* not kept, then */ } },
+  });
+
+  // Show all code: one switch for the whole book
+
+  const FOLDS = "details.pa-how, .cell details.hide";
+
+  function codeSwitch(button, kept = memory("localStorage")) {
+    const put = (on) => {
+      button.setAttribute("aria-pressed", String(on));
+      button.textContent = on ? "Fold the code" : "Show all code";
+      document.querySelectorAll(FOLDS).forEach((fold) => { fold.open = on; });
+    };
+    button.disabled = false;
+    if (kept.get("pa-all-code") === "yes") put(true);
+    button.addEventListener("click", () => {
+      const on = button.getAttribute("aria-pressed") !== "true";
+      put(on);
+      kept.put("pa-all-code", on ? "yes" : "no");
+    });
+  }
+
+  // Guess cards
+
+  const unitOf = (card) => (card.dataset.unit ? ` ${card.dataset.unit}` : "");
+
+  /** The choices of a card as radio buttons; `said()` is the place of the one that is chosen, or null. */
+  function choices(card, list) {
+    const inputs = [];
+    const names = [...list.children].map((item, i) => {
+      const input = make("input", { type: "radio", name: card.id, value: String(i) });
+      inputs.push(input);
+      return make("label", {}, input, make("span", {}, ...[...item.childNodes].map((node) => node.cloneNode(true))));
+    });
+    const words = (i) => names[i].lastChild.cloneNode(true);
+    return {
+      fields: names,
+      missing: "Choose one, or skip.",
+      said: () => { const at = inputs.findIndex((input) => input.checked); return at < 0 ? null : String(at); },
+      words,
+      verdict: (said) => (said === card.dataset.answer ? "That is right." : "That is not it."),
+    };
+  }
+
+  /** A number to type in. */
+  function number(card) {
+    const input = make("input", { type: "number", step: "any", inputmode: "decimal", "aria-label": `Your guess${unitOf(card)}` });
+    const right = Number(card.dataset.answer);
+    const within = Number(card.dataset.within || 0);
+    const verdict = (said) => {
+      const off = Math.abs(Number(said) - right);
+      if (off <= within) return "That is right.";
+      return off <= 3 * within ? "That is near." : "That is not near.";
+    };
+    return {
+      fields: [make("label", { class: "pa-typed" }, input, make("span", {}, unitOf(card)))],
+      missing: "Type a number, or skip.",
+      said: () => (input.value === "" ? null : input.value),
+      words: (said) => `${said}${unitOf(card)}`,
+      verdict,
+    };
+  }
+
+  function guessCard(card, kept = memory("sessionStorage")) {
+    const key = `pa-guess ${location.pathname}#${card.id}`;
+    const list = card.querySelector("ul.pa-choices");
+    const veil = card.querySelector("details.pa-veil");
+    const answer = list ? choices(card, list) : number(card);
+    const result = make("p", { class: "pa-result", role: "status", tabindex: "-1" });
+    const skip = make("button", { type: "button" }, "Skip");
+    const buttons = make("div", { class: "pa-buttons" }, make("button", { type: "submit" }, "Commit"), skip);
+    const question = make("fieldset", {}, make("legend", {}, "Your guess"), ...answer.fields);
+    const form = make("form", { class: "pa-form", novalidate: "" }, question, buttons);
+
+    const reveal = (said) => {
+      card.classList.replace("pa-asking", "pa-answered");
+      veil.open = true;
+      question.disabled = true;
+      const measured = ["Measured: ", answer.words(card.dataset.answer), "."];
+      result.replaceChildren(...(said === null ? measured : ["You said ", answer.words(said), ". ", ...measured, ` ${answer.verdict(said)}`]));
+    };
+    const decide = (said) => {
+      kept.put(key, JSON.stringify(said));
+      reveal(said);
+      result.focus();
+    };
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const said = answer.said();
+      if (said === null) result.textContent = answer.missing;
+      else decide(said);
+    });
+    skip.addEventListener("click", () => decide(null));
+    card.addEventListener("pa-open", () => { if (card.classList.contains("pa-asking")) reveal(null); });
+
+    card.classList.add("pa-asking");
+    (list || card.querySelector(".pa-question").lastElementChild).after(form);
+    form.after(result);
+    const before = kept.get(key);
+    if (before !== null) {
+      const said = JSON.parse(before);
+      reveal(said);
+      const chosen = list && said !== null && form.elements[card.id][Number(said)];
+      if (chosen) chosen.checked = true;
+    }
+  }
+
+  // A link leads to what may be folded or veiled
+
+  function openTarget() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    target.closest(".pa-guess")?.dispatchEvent(new Event("pa-open"));
+    let opened = false;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+      opened ||= !fold.open;
+      fold.open = true;
+    }
+    if (opened || target.closest(".pa-veil")) target.scrollIntoView();
+  }
+
+  // Cards of citations and terms: Escape takes them away until pointer and focus have left
+
+  function dismissable(reference) {
+    const back = () => reference.classList.remove("pa-dismissed");
+    reference.addEventListener("mouseleave", back);
+    reference.addEventListener("focusout", back);
+  }
+
+  function dismiss(event) {
+    if (event.key !== "Escape") return;
+    document.querySelectorAll(".pa-ref:hover, .pa-ref:focus-within").forEach((r) => r.classList.add("pa-dismissed"));
+  }
+
+  const begin = () => {
+    document.querySelectorAll("button.pa-all-code").forEach((button) => codeSwitch(button));
+    document.querySelectorAll(".pa-guess").forEach((card) => guessCard(card));
+    document.querySelectorAll(".pa-ref").forEach(dismissable);
+    document.addEventListener("keydown", dismiss);
+    window.addEventListener("hashchange", openTarget);
+    openTarget();
+  };
+  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+  else begin();
+})();
