@@ -7,6 +7,7 @@ the same numbers by `attnlib`, for comparison and for tests.
 from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
 from attnlib.widgets.cost import CostCalculator
 from attnlib.widgets.decay import GradientDecay
+from attnlib.widgets.fixed import FixedState
 from attnlib.widgets.heads import HeadViewer
 from attnlib.widgets.masks import MaskPainter
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
@@ -19,6 +20,7 @@ __all__ = [
     "AnalogyMap",
     "AttentionPlane",
     "CostCalculator",
+    "FixedState",
     "GradientDecay",
     "HeadViewer",
     "MaskPainter",

@@ -7,6 +7,23 @@ import torch
 from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops, score_bytes
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
+# as published: arXiv 2307.09288 (Llama 2), 2407.21783 (Llama 3), and the configurations of the others
+MODELS = [
+    dict(zip(("name", "layers", "d_model", "heads", "kv_heads", "context", "parameters"), sizes, strict=True))
+    for sizes in (
+        ("GPT-2 small", 12, 768, 12, 12, 1024, 124_439_808),
+        ("GPT-2 XL", 48, 1600, 25, 25, 1024, 1_557_611_200),
+        ("Llama 2 7B", 32, 4096, 32, 32, 4096, 6_738_415_616),
+        ("Mistral 7B v0.3", 32, 4096, 32, 8, 32768, 7_248_023_552),
+        ("Llama 3 8B", 32, 4096, 32, 8, 8192, 8_030_261_248),
+        ("Llama 3 70B", 80, 8192, 64, 8, 8192, 70_553_706_496),
+    )
+]
+CARDS = [
+    {"name": "RTX 4090", "gigabytes": 24},
+    {"name": "H100", "gigabytes": 80},
+    {"name": "H200", "gigabytes": 141},
+]
 DTYPES = {4: torch.float32, 2: torch.bfloat16, 1: torch.int8}
 
 
@@ -23,6 +40,10 @@ class CostCalculator(anywidget.AnyWidget):
         layers: Blocks.
         width: Bytes of a number: 4, 2 or 1.
         network: Whether the network of each block is drawn too, four times as wide inside as the model.
+        gpu: Memory to hold the weights and the cache against, in GB as sold: 10^9 bytes.
+        named: The model chosen by name; its weights are counted as long as the sizes are its own.
+        models: Sizes of models people know, as published.
+        cards: GPUs to choose from.
     """
 
     _esm, _css = front_end("cost")
@@ -34,6 +55,10 @@ class CostCalculator(anywidget.AnyWidget):
     layers = traitlets.Int(12).tag(sync=True)
     width = traitlets.Int(2).tag(sync=True)
     network = traitlets.Bool(False).tag(sync=True)
+    gpu = traitlets.Int(80).tag(sync=True)
+    named = traitlets.Unicode("GPT-2 small").tag(sync=True)
+    models = traitlets.List(MODELS).tag(sync=True)
+    cards = traitlets.List(CARDS).tag(sync=True)
 
     def numbers(self) -> dict[str, int]:
         """Return what the page shows.
@@ -65,6 +90,18 @@ class CostCalculator(anywidget.AnyWidget):
             "cache": cache_bytes(1, Hkv, self.n, D, layers=L, dtype=dtype),
             "crossover": beside // (4 * self.n * C),
         }
+
+    def memory(self) -> dict[str, int]:
+        """Return bytes of the ``weights``, and the ``room``: how many tokens of cache fill the rest.
+
+        The weights are those of the model ``named``; if the sizes are not its own, they count as none.
+        """
+        sizes = ("layers", "d_model", "heads", "kv_heads")
+        named = [m for m in self.models if m["name"] == self.named]
+        alike = [m for m in named if all(m[name] == getattr(self, name) for name in sizes)]
+        weights = alike[0]["parameters"] * self.width if alike else 0
+        token = self.numbers()["cache"] // self.n
+        return {"weights": weights, "room": max(0, (self.gpu * 10**9 - weights) // token)}
 
     def __repr__(self) -> str:
         return (

@@ -65,6 +65,11 @@ class ScalingLab(anywidget.AnyWidget):
         both = self.spread * _normals(self.draw)[:, : 2**self.power]
         return both[:1], both[1:]
 
+    def scores(self) -> Tensor:
+        """Return the scores ``(12,)`` of the keys, scaled."""
+        q, k = self.vectors()
+        return self.scale * (q @ k.T)[0]
+
     def weights(self) -> Tensor:
         """Return the weights ``(12,)`` that `attnlib` computes for the state shown."""
         q, k = self.vectors()
@@ -80,7 +85,7 @@ class ScalingLab(anywidget.AnyWidget):
         p = self.weights()
         slope = torch.func.jacrev(lambda q: attention_weights(q, k, scale=self.scale)[0])(q)
         return {
-            "std": (self.scale * q @ k.T).std(correction=0).item(),
+            "std": self.scores().std(correction=0).item(),
             "top": p.max().item(),
             "entropy": entropy(p).item(),
             "jacobian": jacobian_norm(p).item(),

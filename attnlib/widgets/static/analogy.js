@@ -89,6 +89,8 @@ function build({ model, state, update, on, redraw }) {
   }
   const [excludeLabel, putExclude] = toggle("leave the inputs out", (exclude) => update({ exclude }));
   const svg = canvas(WIDTH, HEIGHT);
+  const drawing = make("svg:g", {}), lettering = make("svg:g", {});
+  svg.append(drawing, lettering);
   const caption = make("caption", {});
   const body = make("tbody", {});
   const table = make("table", {}, caption, columns(["word", "cosine"]), body);
@@ -160,7 +162,7 @@ function build({ model, state, update, on, redraw }) {
     putPreset(presets.findIndex((preset) => preset.join() === names.join()));
 
     caption.textContent = `Nearest to ${title}`;
-    body.replaceChildren(...nearest.map(([word, cosine]) =>
+    become(body, nearest.map(([word, cosine]) =>
       row(word, [numberCell("cosine", cosine, Math.max(0, cosine))], names.includes(word) ? { class: "pa-input-word" } : {})));
 
     const mapped = [...new Set([...names, ...nearest.slice(0, MAPPED).map(([word]) => word)])];
@@ -186,11 +188,13 @@ function build({ model, state, update, on, redraw }) {
       }
     }
     const order = items.toSorted((p, q) => p.kind.endsWith("near-name") - q.kind.endsWith("near-name"));
-    const labels = order.map(({ text, kind }) => make("svg:text", { class: `pa-name ${kind}` }, text));
-    svg.replaceChildren(...shapes, ...labels);
+    become(drawing, shapes);
+    lettering.replaceChildren(...order.map(({ text, kind }) => make("svg:text", { class: `pa-name ${kind}` }, text)));
+    const labels = [...lettering.children];
     labels.forEach((label, i) => (order[i].w = label.getComputedTextLength() || order[i].text.length * LETTER));
     placeLabels(order, sides).forEach(({ x, y, anchor }, i) => {
-      for (const [name, value] of [["x", x], ["y", y + 5], ["text-anchor", anchor]]) labels[i].setAttribute(name, String(value));
+      labels[i].setAttribute("transform", moved([x, y + 5]));
+      labels[i].setAttribute("text-anchor", anchor);
     });
     const answers = nearest.slice(0, 3).map(([word, cosine]) => `${word} ${show(cosine)}`).join(", ");
     svg.setAttribute("aria-label", `Map: ${names.join(", ")} and ${title} are the corners of a parallelogram. Nearest words: ${answers}.`);
@@ -210,4 +214,5 @@ function build({ model, state, update, on, redraw }) {
   };
 }
 
-export default explorable({ name: "analogy", label: "Arithmetic with words", state: ["a", "b", "c", "exclude"], build });
+export default explorable({ name: "analogy", label: "Arithmetic with words", state: ["a", "b", "c", "exclude"], build,
+  codes: (model) => ({ ...Object.fromEntries(["a", "b", "c"].map((part) => [part, oneOf(model.get("words"))])), exclude: flag() }) });

@@ -20,9 +20,32 @@ function inline(text) {
   });
 }
 
-let serial = 0;
-/** An id that no other front end on the page has. */
-const freshId = (stem) => `pa-${stem}-${++serial}-${Math.random().toString(36).slice(2, 8)}`;
+/** An id that nothing else on the page has; the same at each first drawing, so that a page can be built twice alike. */
+function freshId(stem) {
+  const counts = (globalThis.payingAttentionIds ??= {});
+  counts[stem] = (counts[stem] ?? 0) + 1;
+  return `pa-${stem}-${counts[stem]}`;
+}
+
+/**
+ * Bring the children of a node up to a list of new ones. A child with the same tag and class is changed, not replaced:
+ * what stays can glide to its new place, and keeps the focus.
+ */
+function become(parent, nodes) {
+  nodes.forEach((node, i) => {
+    const old = parent.children[i];
+    if (!old || old.tagName !== node.tagName || old.classList[0] !== node.classList[0]) {
+      if (old) old.replaceWith(node);
+      else parent.append(node);
+      return;
+    }
+    for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (node.children.length) become(old, [...node.children]);
+    else if (old.textContent !== node.textContent || old.children.length) old.replaceChildren(...node.childNodes);
+  });
+  while (parent.children.length > nodes.length) parent.lastElementChild.remove();
+}
 
 // Arithmetic
 
@@ -30,6 +53,9 @@ const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
 const range = (n) => Array.from({ length: n }, (_, i) => i);
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
+
+/** The place in a list of the number nearest to x. */
+const nearest = (list, x) => list.reduce((best, y, i) => (Math.abs(y - x) < Math.abs(list[best] - x) ? i : best), 0);
 
 function softmax(scores) {
   const top = Math.max(...scores);
@@ -94,7 +120,7 @@ function option(group, i, ...words) {
 
 /** A row of radio buttons; its value is a place in the row, or -1 for none. */
 function choice(label, names, pick) {
-  const group = freshId("choice");
+  const group = freshId(`choice-${label.toLowerCase().replace(/\W+/g, "-")}`);
   const options = names.map((name, i) => option(group, i, name));
   options.forEach(([, input], i) => input.addEventListener("change", () => pick(i)));
   const set = make("fieldset", { class: "pa-choice" }, make("legend", {}, label), ...options.map(([node]) => node));
@@ -118,6 +144,25 @@ function slider(label, options, changed, format) {
   return [make("label", { class: "pa-slider" }, make("span", {}, label), input, output), put];
 }
 
+/** A menu; its value is a place in the list of names, or -1 for what stands first, `none`. */
+function menu(label, names, pick, none) {
+  const input = ownKeys(make("select", {}, ...(none ? [make("option", { value: "-1" }, none)] : []), ...names.map((name, i) => make("option", { value: String(i) }, name))));
+  input.addEventListener("change", () => { if (input.value !== "-1") pick(Number(input.value)); });
+  return [make("label", { class: "pa-menu" }, make("span", {}, label), input), (at) => { input.value = String(at); }];
+}
+
+/** A slider over the places of a list, which may depend on the state; `changed` gets the item. */
+function picker(label, attributes, list, changed, format) {
+  const [node, put] = slider(label, { min: "0", step: "1", ...attributes }, (i) => changed(list()[i]), (i) => format(list()[i]));
+  const input = node.querySelector("input");
+  return [node, (value) => {
+    const i = nearest(list(), value);
+    input.max = String(list().length - 1);
+    put(i);
+    input.setAttribute("aria-valuetext", format(list()[i]));
+  }];
+}
+
 // Tables
 
 /** The row that names the columns. */
@@ -126,18 +171,25 @@ const columns = (names, attributes = {}) => make("thead", attributes, make("tr",
 /** A row that begins with its name: a text, or several nodes. */
 const row = (name, cells, attributes = {}) => make("tr", attributes, make("th", { scope: "row" }, ...[name].flat()), ...cells);
 
-/** A cell with a number; a share between 0 and 1 is drawn behind it as a bar. */
-function numberCell(kind, value, share) {
-  const cell = make("td", { "data-kind": kind, "data-value": String(value) }, show(value));
-  if (share !== undefined) cell.style.background = `linear-gradient(to right, rgba(var(--pa-tint), 0.32) ${100 * share}%, transparent 0)`;
+/** A cell with a number; a share between 0 and 1 is drawn beside it as a bar, never under it. */
+function numberCell(kind, value, share, text = show(value)) {
+  const cell = make("td", { "data-kind": kind, "data-value": String(value) });
+  if (share === undefined) cell.append(text);
+  else {
+    const bar = make("span", { class: "pa-share", style: `width: ${(100 * clamp(share, 0, 1)).toFixed(2)}%` });
+    cell.append(make("span", { class: "pa-measure" }, make("span", { class: "pa-track" }, bar), make("span", { class: "pa-number" }, text)));
+  }
   return cell;
 }
 
 // Drawings: points are [x, y] in drawing units
 
 const canvas = (width, height, attributes = { role: "img" }) => make("svg:svg", { viewBox: `0 0 ${width} ${height}`, class: "pa-canvas", ...attributes });
-const line = ([x1, y1], [x2, y2], attributes) => make("svg:line", { x1, y1, x2, y2, ...attributes });
-const svgText = ([x, y], text, attributes) => make("svg:text", { x, y, ...attributes }, text);
+const hundredths = (x) => Number(x.toFixed(2));
+// as a path, and texts moved as a whole: only then can a style sheet let them glide
+const line = ([x1, y1], [x2, y2], attributes) => make("svg:path", { d: `M${hundredths(x1)} ${hundredths(y1)}L${hundredths(x2)} ${hundredths(y2)}`, ...attributes });
+const moved = ([x, y]) => `translate(${hundredths(x)} ${hundredths(y)})`;
+const svgText = (at, text, attributes) => make("svg:text", { transform: moved(at), ...attributes }, text);
 const axisName = (at, text, attributes = {}) => svgText(at, text, { class: "pa-axis-name", ...attributes });
 const diamond = ([x, y], r, attributes) => make("svg:path", { d: `M${x} ${y - r}l${r} ${r}l-${r} ${r}l-${r} -${r}z`, ...attributes });
 
@@ -149,6 +201,30 @@ function chart(width, height, { left, right, top, bottom }) {
     down: (share) => top + share * (height - top - bottom),
     level: (y, kind) => line([left, y], [width - right, y], { class: kind }),
   };
+}
+
+// State in words, for an address: [the text of a value, the value of a text or undefined].
+
+const flag = () => [(on) => (on ? "1" : "0"), (text) => ({ 1: true, 0: false })[text]];
+const number = (low, high) => [(x) => String(Number(x.toFixed(4))), (text) => (/^-?\d{1,9}(\.\d{1,6})?$/.test(text) ? clamp(Number(text), low, high) : undefined)];
+const whole = (low, high) => [String, (text) => (/^-?\d{1,9}$/.test(text) ? clamp(Number(text), low, high) : undefined)];
+const oneOf = (items) => [(item) => String(item), (text) => items.find((item) => String(item) === text)];
+/** A list, of fixed length where a count is given; its items as `part` has them, with a sign between. */
+function listOf(part, count, sign = "") {
+  const [write, read] = part;
+  return [(list) => list.map(write).join(sign), (text) => {
+    const items = text.split(sign).map(read);
+    return (count === undefined || items.length === count) && !items.includes(undefined) ? items : undefined;
+  }];
+}
+
+/** The texts of all parts of a state. */
+const spelled = (codes, state) => Object.fromEntries(Object.entries(codes).map(([name, [write]]) => [name, write(state[name])]));
+
+/** The values that texts stand for; what cannot be read is left out. */
+function understood(codes, texts) {
+  const values = Object.entries(codes).map(([name, [, read]]) => [name, name in texts ? read(texts[name]) : undefined]);
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 }
 
 // The frame
@@ -179,13 +255,54 @@ function speaker(node, signal) {
   };
 }
 
+/** What the hand holds follows at once; what jumps, glides. */
+function stillWhileHeld(root, signal) {
+  root.addEventListener("pointerdown", () => root.classList.add("pa-still"), { capture: true, signal });
+  for (const kind of ["pointerup", "pointercancel"]) {
+    window.addEventListener(kind, () => setTimeout(() => root.classList.remove("pa-still")), { signal });
+  }
+}
+
+/** The row under every explorable. `share`, where there is a page with an address: { link(), snippet() }. */
+function foot({ root, reset, share, say }) {
+  const help = button("Help", () => help.setAttribute("aria-expanded", String(root.classList.toggle("pa-helped"))));
+  help.setAttribute("aria-expanded", "false");
+  help.className = "pa-more";
+  const row = make("div", { class: "pa-foot" }, button("Reset", reset), help);
+  if (!share) return [row];
+  const text = make("textarea", { class: "pa-snippet", readonly: "", rows: "4", "aria-label": "To copy", spellcheck: "false" });
+  text.hidden = true;
+  const offer = (words) => { text.value = words; text.hidden = false; text.focus(); text.select(); };
+  const copy = button("Copy link", async () => {
+    try {
+      await navigator.clipboard.writeText(share.link());
+      copy.textContent = "Copied";
+      say("The link is copied.");
+      setTimeout(() => { copy.textContent = "Copy link"; }, 1500);
+    } catch {
+      offer(share.link());   // a browser that does not let us: then by hand
+    }
+  });
+  const embed = button("Embed", () => {
+    if (text.hidden) offer(share.snippet());
+    else text.hidden = true;
+    embed.setAttribute("aria-expanded", String(!text.hidden));
+  });
+  embed.setAttribute("aria-expanded", "false");
+  row.append(copy, embed);
+  return [row, text];
+}
+
 /**
- * What an explorable exports. It owns the frame, the state, redrawing, what screen readers are told, and the clean-up.
- * The host (anywidget, or the page's own script) gives `el` and a model with get, set, save_changes, on and off.
+ * What an explorable exports. It owns the frame, the state, redrawing, what screen readers are told, the row of buttons below,
+ * the state in the address, and the clean-up. The host (anywidget, or the page's own script) gives `el` and a model with get,
+ * set, save_changes, on and off; the page gives `page` too: { asked(name, run), changed(name, texts), link(name, texts), snippet(name, texts, root) }.
  *
- * name   its frame has the class pa-{name}
+ * name   its frame has the class pa-{name}; its state stands in the address as #explore={name}&...
  * label  the name of the frame for screen readers
  * state  the names of all that a reader can change; each change draws anew
+ * codes  how each part of the state is spelled in an address: (model) => ({ name: [write, read] })
+ * mend   (state, model) => the same with parts that go together, where an address had others
  * build  makes the parts, once: (tools) => ({ parts, help, draw })
  *   parts  what stands in the frame, in order; `help`, a text, comes below
  *   draw   (state) => a sentence for screen readers; brings all parts up to the state
@@ -193,8 +310,8 @@ function speaker(node, signal) {
  * The tools: `state()` and `update({ name: value })`; `model`, for what never changes; `on(name, run)`, for what must not
  * wait until the drawing; `redraw()`; `root`, the frame; `signal`, which aborts when the explorable is taken away.
  */
-function explorable({ name, label, state: names, build }) {
-  function render({ model, el }) {
+function explorable({ name, label, state: names, codes = () => ({}), mend = (now) => now, build }) {
+  function render({ model, el, page }) {
     const removal = new AbortController();
     const { signal } = removal;
     const root = make("div", { class: `pa-widget pa-${name}`, role: "group", "aria-label": label });
@@ -207,10 +324,21 @@ function explorable({ name, label, state: names, build }) {
       model.on(`change:${part}`, run);
       signal.addEventListener("abort", () => model.off(`change:${part}`, run));
     };
+    const first = structuredClone(state());
+    const spelling = codes(model);
+    const texts = () => spelled(spelling, state());
+    const start = JSON.stringify(spelled(spelling, first));
     const { parts, help, draw } = build({ root, model, state, update, on, redraw, signal });
-    root.append(...parts, make("p", { class: "pa-help" }, help), spoken);
+    const share = page && { link: () => page.link(name, texts()), snippet: () => page.snippet(name, texts(), root) };
+    const buttons = foot({ root, reset: () => update(structuredClone(first)), share, say });
+    root.append(...parts, make("p", { class: "pa-help" }, help), ...buttons, spoken);
     el.append(root);
-    const soon = batched(redraw);
+    stillWhileHeld(root, signal);
+    const soon = batched(() => {
+      redraw();
+      if (!signal.aborted) page?.changed(name, JSON.stringify(texts()) === start ? null : texts());
+    });
+    page?.asked(name, (asked) => update(mend({ ...structuredClone(first), ...understood(spelling, asked) }, model)), root);
     for (const part of names) on(part, soon);
     redraw();
     return () => removal.abort();

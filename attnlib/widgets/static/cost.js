@@ -1,8 +1,8 @@
 // CostCalculator: operations and bytes of a model, given its sizes.
-const LENGTHS = [], WIDTHS = [256, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192], HEADS = [1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+const LENGTHS = [], WIDTHS = [256, 512, 768, 1024, 1536, 1600, 2048, 3072, 4096, 6144, 8192], HEADS = [1, 2, 4, 6, 8, 12, 16, 24, 25, 32, 48, 64, 96, 128];
 for (let n = 128; n <= 1048576; n *= 2) LENGTHS.push(n, ...(n < 1048576 ? [1.5 * n] : []));
 const BYTES = [4, 2, 1];
-const WIDE = 560, HIGH = 250; // in drawing units
+const WIDE = 560, HIGH = 236; // in drawing units
 const MARGINS = { left: 64, right: 14, top: 12, bottom: 42 };
 
 // One sequence of n tokens. A multiplication and an addition are two operations.
@@ -33,36 +33,32 @@ function memory(x) {
 }
 const grouped = (x) => x.toLocaleString("en-US");
 const brief = (n) => (n >= 1048576 ? `${n / 1048576}M` : n >= 1024 ? `${n / 1024}K` : String(n));
-const nearest = (list, x) => list.reduce((best, y, i) => (Math.abs(y - x) < Math.abs(list[best] - x) ? i : best), 0);
 const dividing = (whole) => HEADS.filter((h) => whole % h === 0);
 const atMost = (list, x) => list.filter((y) => y <= x).pop() ?? list[0];
 
-function build({ state, update }) {
-  // a slider over the places of a list, which may depend on the state
-  const picker = (label, list, name, change) => {
-    const [node, put] = slider(label, { min: "0", step: "1", "data-size": name }, (i) => update(change(list()[i])), (i) => grouped(list()[i]));
-    const input = node.querySelector("input");
-    return [node, (value) => {
-      const i = nearest(list(), value);
-      input.max = String(list().length - 1);
-      put(i);
-      input.setAttribute("aria-valuetext", grouped(list()[i]));
-    }];
-  };
-  // fewer heads where the new number would not divide
-  const withHeads = (d_model, heads, kv_heads) => {
-    const fitting = atMost(dividing(d_model), heads);
-    return { d_model, heads: fitting, kv_heads: atMost(dividing(fitting), kv_heads) };
-  };
-  const [nLabel, putN] = picker("tokens n", () => LENGTHS, "n", (n) => ({ n }));
-  const [dLabel, putD] = picker("model width d", () => WIDTHS, "d_model", (d) => withHeads(d, state().heads, state().kv_heads));
-  const [hLabel, putH] = picker("query heads", () => dividing(state().d_model), "heads", (h) => {
+// fewer heads where the new number would not divide
+const withHeads = (d_model, heads, kv_heads) => {
+  const fitting = atMost(dividing(d_model), heads);
+  return { d_model, heads: fitting, kv_heads: atMost(dividing(fitting), kv_heads) };
+};
+
+function build({ model, state, update }) {
+  const size = (label, list, name, change) => picker(label, { "data-size": name }, list, (value) => update(change(value)), grouped);
+  const [nLabel, putN] = size("tokens n", () => LENGTHS, "n", (n) => ({ n }));
+  const [dLabel, putD] = size("model width d", () => WIDTHS, "d_model", (d) => withHeads(d, state().heads, state().kv_heads));
+  const [hLabel, putH] = size("query heads", () => dividing(state().d_model), "heads", (h) => {
     const { d_model, heads, kv_heads } = state();
     return withHeads(d_model, h, kv_heads === heads ? h : kv_heads); // heads that were not grouped stay so
   });
-  const [kLabel, putK] = picker("key/value heads", () => dividing(state().heads), "kv_heads", (kv_heads) => ({ kv_heads }));
+  const [kLabel, putK] = size("key/value heads", () => dividing(state().heads), "kv_heads", (kv_heads) => ({ kv_heads }));
   const [lLabel, putL] = slider("layers", { min: "1", max: "96", step: "1", "data-size": "layers" }, (layers) => update({ layers }), String);
   const [precision, putWidth] = choice("bytes of a number", BYTES.map(String), (i) => update({ width: BYTES[i] }));
+  const models = model.get("models"), cards = model.get("cards");
+  const [modelLabel, putModel] = menu("model", models.map(({ name }) => name), (i) => {
+    const { name, d_model, heads, kv_heads, layers, context } = models[i];
+    update({ named: name, d_model, heads, kv_heads, layers, n: context });
+  }, "your own");
+  const [cardLabel, putCard] = menu("on", cards.map(({ name, gigabytes }) => `${name}, ${gigabytes} GB`), (i) => update({ gpu: cards[i].gigabytes }));
   const [networkLabel, putNetwork] = toggle("count the network too", (network) => update({ network }));
 
   const { svg, across, down, level } = chart(WIDE, HIGH, MARGINS);
@@ -77,6 +73,35 @@ function build({ state, update }) {
   }
   frame.append(axisName([WIDE - MARGINS.right, HIGH - 5], "tokens n \u2192", { "text-anchor": "end" }));
   svg.append(areas, frame, marks);
+
+  // what the card holds: the weights, then the cache; a mark where it is full
+  const shelf = canvas(WIDE, 30);
+  const weightsBar = make("svg:rect", { class: "pa-weights", y: "4", height: "22", x: "1" });
+  const cacheBar = make("svg:rect", { class: "pa-cache", y: "4", height: "22" });
+  shelf.append(make("svg:rect", { class: "pa-card", x: "1", y: "4", width: String(WIDE - 2), height: "22", rx: "3" }), weightsBar, cacheBar);
+  const fits = make("p", { class: "pa-fits" });
+  const known = ({ named, d_model, heads, kv_heads, layers }) => models.findIndex((one) =>
+    one.name === named && one.d_model === d_model && one.heads === heads && one.kv_heads === kv_heads && one.layers === layers);
+  function fill(now, { cache }) {
+    const at = known(now), which = models[at];
+    const weights = which ? which.parameters * now.width : 0, card = now.gpu * 1e9;
+    const room = Math.max(0, Math.floor((card - weights) / (cache / now.n)));
+    putModel(at);
+    putCard(cards.findIndex(({ gigabytes }) => gigabytes === now.gpu));
+    const wide = (bytes) => clamp(bytes / card, 0, 1) * (WIDE - 2);
+    weightsBar.setAttribute("width", wide(weights));
+    cacheBar.setAttribute("x", 1 + wide(weights));
+    cacheBar.setAttribute("width", Math.max(0, Math.min(wide(cache), WIDE - 2 - wide(weights))));
+    const { name } = cards.find(({ gigabytes }) => gigabytes === now.gpu) ?? { name: "card" };
+    const full = weights + cache > card;
+    shelf.classList.toggle("pa-full", full);
+    Object.assign(fits.dataset, { weights, room });
+    fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
+      make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
+        : full ? `: too much for the ${name}. ` : `: fits the ${name}. `,
+      ...(weights > card ? [] : [make("strong", {}, grouped(room)), ` tokens fill it${which ? "" : ", weights not counted"}.`]));
+    shelf.setAttribute("aria-label", fits.textContent);
+  }
 
   const rule = make("p", { class: "pa-rule" });
   const cells = {};
@@ -96,6 +121,7 @@ function build({ state, update }) {
     putN(n); putD(now.d_model); putH(now.heads); putK(now.kv_heads); putL(now.layers);
     putWidth(BYTES.indexOf(now.width));
     putNetwork(network);
+    fill(now, found);
     networkRow.hidden = !network;
     const total = found.projections + found.core + (network ? found.network : 0);
     const text = { ...Object.fromEntries(["projections", "core", "network"].map((k) => [k, operations(found[k])])),
@@ -112,7 +138,7 @@ function build({ state, update }) {
       return kinds.map((k) => c[k] / all);
     });
     let below = steps.map(() => 0);
-    areas.replaceChildren(...kinds.map((kind, k) => {
+    become(areas, kinds.map((kind, k) => {
       const above = below.map((b, i) => b + shares[i][k]);
       const there = steps.map((m, i) => `${at(m).toFixed(1)} ${up(above[i]).toFixed(1)}`);
       const back = steps.map((m, i) => `${at(m).toFixed(1)} ${up(below[i]).toFixed(1)}`).reverse();
@@ -121,29 +147,32 @@ function build({ state, update }) {
     }));
     const share = found.core / total;
     const upright = (m, kind) => line([at(m), up(1)], [at(m), up(0)], { class: kind });
-    marks.replaceChildren(
-      svgText([MARGINS.left + 8, up(0) - 10], "projections", { class: "pa-name" }),
-      ...(network ? [svgText([MARGINS.left + 8, up(0.6)], "network", { class: "pa-name" })] : []),
-      svgText([WIDE - MARGINS.right - 8, up(1) + 22], "core", { "text-anchor": "end", class: "pa-name" }),
+    become(marks, [
       upright(clamp(found.crossover, 128, 1048576), "pa-cross"), upright(n, "pa-here"),
-      make("svg:circle", { cx: at(n), cy: up(1 - share), r: "6", class: "pa-dot" }));
+      make("svg:circle", { cx: at(n), cy: up(1 - share), r: "6", class: "pa-dot" }),
+      svgText([MARGINS.left + 8, up(0) - 10], "projections", { class: "pa-name" }),
+      svgText([WIDE - MARGINS.right - 8, up(1) + 22], "core", { "text-anchor": "end", class: "pa-name" }),
+      ...(network ? [svgText([MARGINS.left + 8, up(0.6)], "network", { class: "pa-name" })] : []),
+    ]);
     rule.setAttribute("data-value", String(found.crossover));
     rule.setAttribute("data-share", String(share));
     const rest = network ? "all the rest" : "the projections";
     rule.replaceChildren("The core does ", make("strong", {}, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`),
       ` of the work. It does as much as ${rest} at n = ${grouped(Number(found.crossover.toFixed(1)))}, which is ${Number((found.crossover / now.d_model).toFixed(3))} d.`);
     svg.setAttribute("aria-label", rule.textContent);
-    return `${rule.textContent} Scores ${text.scores}, cache ${text.cache}.`;
+    return `${fits.textContent} ${rule.textContent} Scores ${text.scores}, cache ${text.cache}.`;
   }
   return {
-    parts: [make("div", { class: "pa-bar pa-sizes" }, nLabel, dLabel, hLabel, kLabel, lLabel),
-      make("div", { class: "pa-bar" }, precision, networkLabel), svg, rule, table],
-    help: "The picture: each kind of work as a share of all that is counted, for every n. The solid line is your n, the dashed line where the core does half of the work. One sequence; embeddings, norms and the output layer are not counted.",
+    parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel, dLabel, hLabel, kLabel, lLabel),
+      make("div", { class: "pa-bar" }, precision, networkLabel), shelf, fits, svg, rule, table],
+    help: "The bar is the memory of the GPU: weights (of published sizes), then the cache of one sequence. The picture below: each kind of work as a share of all that is counted, for every n. The solid line is your n, the dashed line where the core does half of the work. One sequence; embeddings, norms and the output layer are not counted.",
     draw,
   };
 }
 
 export default explorable({
   name: "cost", label: "What a model costs", build,
-  state: ["n", "d_model", "heads", "kv_heads", "layers", "width", "network"],
+  codes: (model) => ({ n: whole(128, 1048576), d_model: oneOf(WIDTHS), heads: oneOf(HEADS), kv_heads: oneOf(HEADS), layers: whole(1, 96), width: oneOf(BYTES), network: flag(), named: oneOf(model.get("models").map(({ name }) => name)), gpu: oneOf(model.get("cards").map(({ gigabytes }) => gigabytes)) }),
+  mend: (now) => ({ ...now, ...withHeads(now.d_model, now.heads, now.kv_heads) }),
+  state: ["n", "d_model", "heads", "kv_heads", "layers", "width", "network", "gpu", "named"],
 });

@@ -23,7 +23,11 @@ function build({ update }) {
   const [squashLabel, putSquash] = toggle("squash the state with tanh", (squash) => update({ squash }));
 
   const { svg, across, down, level } = chart(WIDTH, HEIGHT, MARGINS);
-  const up = (value) => down((HIGHEST - clamp(Math.log10(value), LOWEST, HIGHEST)) / (HIGHEST - LOWEST));
+  // a value off the axis lies off the frame: the picture is cut there, not the number
+  const up = (value) => down((HIGHEST - clamp(Math.log10(value), LOWEST - 3, HIGHEST + 3)) / (HIGHEST - LOWEST));
+  const clip = freshId("frame");
+  svg.append(make("svg:defs", {}, make("svg:clipPath", { id: clip },
+    make("svg:rect", { x: MARGINS.left, y: MARGINS.top, width: WIDTH - MARGINS.left, height: HEIGHT - MARGINS.top - MARGINS.bottom }))));
   for (let n = LOWEST; n <= HIGHEST; n += 2) {
     const y = up(10 ** n);
     svg.append(level(y, n ? "pa-grid" : "pa-axis"), axisName([MARGINS.left - 8, y + 5], n ? powerOfTen(n) : "1", { "text-anchor": "end" }));
@@ -32,6 +36,23 @@ function build({ update }) {
   const last = axisName([WIDTH - MARGINS.right, HEIGHT - 6], "", { "text-anchor": "end" });
   const lines = make("svg:g", {});
   svg.append(last, lines);
+
+  // where the line ends; or an arrow where it leaves the frame, and the value it ends at
+  function ending(gradients) {
+    const length = gradients.length - 1;
+    const gone = gradients.findIndex((g) => g > 10 ** HIGHEST || g < 10 ** LOWEST);
+    if (gone < 0) return [make("svg:circle", { cx: across(1), cy: up(gradients[length]), r: "5", class: "pa-end" })];
+    const [before, after] = [gradients[gone - 1], gradients[gone]].map(Math.log10);
+    const rises = after > HIGHEST, edge = rises ? HIGHEST : LOWEST;
+    const x = across((gone - 1 + (edge - before) / (after - before)) / length);
+    const y = up(10 ** edge), sign = rises ? 1 : -1;
+    const right = x < WIDTH - 190;
+    return [
+      make("svg:path", { d: `M${x.toFixed(2)} ${(y - 2 * sign).toFixed(2)}l7 ${12 * sign}l-14 0z`, class: "pa-off" }),
+      svgText([x + (right ? 14 : -14), y + (rises ? 18 : -10)], `${amount(gradients[length])} at step ${length}`,
+        { class: "pa-off-value", "text-anchor": right ? "start" : "end" }),
+    ];
+  }
 
   const left = make("p", { class: "pa-left-over" });
   const rule = make("p", { class: "pa-rule" });
@@ -44,12 +65,12 @@ function build({ update }) {
     last.textContent = String(length);
     const flat = 1 / (length + 1);
     const path = gradients.map((g, step) => `${step ? "L" : "M"}${across(step / length).toFixed(2)} ${up(g).toFixed(2)}`).join("");
-    lines.replaceChildren(
-      level(up(flat), "pa-flat"),
-      make("svg:path", { d: path, class: "pa-curve" }),
-      make("svg:circle", { cx: across(1), cy: up(gradients[length]), r: "5", class: "pa-end" }),
-    );
     const end = gradients[length];
+    become(lines, [
+      level(up(flat), "pa-flat"),
+      make("svg:path", { d: path, class: "pa-curve", "clip-path": `url(#${clip})` }),
+      ...ending(gradients),
+    ]);
     left.setAttribute("data-value", String(end));
     left.setAttribute("data-flat", String(flat));
     left.replaceChildren(make("strong", {}, amount(end)), ` is left after ${counted(length, "step", "steps")}; attention keeps ${amount(flat)}.`);
@@ -67,4 +88,5 @@ function build({ update }) {
   };
 }
 
-export default explorable({ name: "decay", label: "The gradient that survives", state: ["weight", "length", "squash"], build });
+export default explorable({ name: "decay", label: "The gradient that survives", state: ["weight", "length", "squash"],
+  codes: () => ({ weight: number(0.05, 1.5), length: whole(1, 100), squash: flag() }), build });

@@ -1,6 +1,6 @@
 // HeadViewer: trained heads on a sequence that can be changed; what each looks at, and what breaks without it.
 const RELATIONS = ["previous", "match", "first"];
-const STEP = 62, HEIGHT = 210, UPPER = 34, LOWER = 168;  // the drawing: a step a token, keys above, queries below
+const STEP = 62, HEIGHT = 222, UPPER = 46, LOWER = 180;  // the drawing: a step a token, keys above, queries below
 const GONE = "\u2013";
 
 // Where each relation points from token i, or -1.
@@ -47,28 +47,51 @@ function build({ model, state, update }) {
   const [digitLabel, putDigit] = slider("Its digit", { min: "0", max: String(V - 1), step: "1" },
     (n) => change("digits", state().token, n), String);
   const svg = canvas(T * STEP, HEIGHT);
+  const [beams, boxes, numbers] = range(3).map(() => make("svg:g", {}));
+  svg.append(beams, boxes, numbers);
 
   const switches = range(H).map((h) => toggle("", (on) => change("used", h, on), { "aria-label": `use head ${h + 1}` }));
   const body = make("tbody", {}, ...switches.map(([node], h) =>
     row(`head ${h + 1}`, [...RELATIONS.map(() => make("td", { "data-kind": "score" })), make("td", {}, node)])));
-  const table = make("table", { class: "pa-scores" }, make("caption", {}, "Weight where the relation points, on this sequence"),
+  const table = make("table", { class: "pa-scores" }, make("caption", {}, "Weight where the relation points"),
     columns(["head", ...RELATIONS, "use it"]), body);
   const replies = make("table", { class: "pa-answers" }, make("caption", {}),
     columns(["digit of the", "is", "answered", "sure"]), make("tbody", {}));
   const total = make("p", { class: "pa-total" });
 
-  const point = (event) => {
-    const at = event.target.closest("[data-token]");
-    if (at && Number(at.dataset.token) !== state().token) update({ token: Number(at.dataset.token) });
-  };
-  svg.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") point(event); });
-  svg.addEventListener("click", point);
+  // a click chooses; hovering shows for a moment what a token would look at, and chooses nothing
+  const under = (event) => { const at = event.target.closest("[data-token]"); return at ? Number(at.dataset.token) : null; };
+  let last = null;
+  const preview = (token) => { if (last) picture(last.now, last.found, token ?? last.now.token); };
+  svg.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse") preview(under(event)); });
+  svg.addEventListener("pointerleave", () => preview(null));
+  svg.addEventListener("click", (event) => { const token = under(event); if (token !== null) update({ token }); });
 
   const middle = (i) => (i + 0.5) * STEP;
+  const spell = (now) => now.letters.map((n, i) => letter(n) + now.digits[i]);
+  function picture(now, { weights, points }, token) {
+    const names = spell(now), given = weights[now.head][token];
+    const lines = given.map((w, j) => line([middle(token), LOWER - 20], [middle(j), UPPER + 20], {
+      class: "pa-beam", "stroke-width": String(1 + 11 * w), opacity: String(Math.min(1, 0.08 + w)), "data-value": String(w) }));
+    const words = names.flatMap((name, i) => [UPPER, LOWER].map((y) => {
+      const kinds = [y === LOWER && i === token && (token === now.token ? "pa-asks" : "pa-previews"), y === LOWER && i === now.token && "pa-asks",
+        y === UPPER && i > token && "pa-unseen", y === UPPER && i === points[token][1] && "pa-match"].filter(Boolean);
+      return make("svg:g", { class: ["pa-token", ...new Set(kinds)].join(" "), "data-token": String(i) },
+        make("svg:rect", { x: middle(i) - 25, y: y - 19, width: "50", height: "38", rx: "8" }),
+        svgText([middle(i), y + 7], name, { "text-anchor": "middle" }));
+    }));
+    const shares = given.map((w, j) => svgText([middle(j), UPPER - 26], w >= 0.05 ? show(w) : "", { "text-anchor": "middle", class: "pa-given" }));
+    become(beams, lines);
+    become(boxes, words);
+    become(numbers, shares);
+    svg.dataset.token = String(token);
+  }
   function draw(now) {
-    const { weights, scores, answers, points } = compute(now, tables);
+    const found = compute(now, tables);
+    const { weights, scores, answers, points } = found;
     const { token, head } = now;
-    const names = now.letters.map((n, i) => letter(n) + now.digits[i]);
+    const names = spell(now);
+    last = { now, found };
     putHead(head);
     putToken(token);
     putLetter(now.letters[token]);
@@ -76,19 +99,7 @@ function build({ model, state, update }) {
     tokens.querySelectorAll("span").forEach((span, i) => (span.textContent = names[i]));
 
     const given = weights[head][token];
-    const lines = given.map((w, j) => line([middle(token), LOWER - 20], [middle(j), UPPER + 20], {
-      class: "pa-beam", "stroke-width": String(1 + 11 * w), opacity: String(Math.min(1, 0.08 + w)), "data-value": String(w) }));
-    const words = names.flatMap((name, i) => [UPPER, LOWER].map((y) => {
-      const asks = y === LOWER && i === token;
-      const kind = asks ? "pa-asks" : y === UPPER && i > token ? "pa-unseen" : "";
-      const shape = make("svg:g", { class: `pa-token ${kind}`, "data-token": String(i) },
-        make("svg:rect", { x: middle(i) - 25, y: y - 19, width: "50", height: "38", rx: "8" }),
-        svgText([middle(i), y + 7], name, { "text-anchor": "middle" }));
-      if (y === UPPER && i === points[token][1]) shape.classList.add("pa-match");
-      return shape;
-    }));
-    const shares = given.map((w, j) => svgText([middle(j), UPPER + 38], w >= 0.05 ? show(w) : "", { "text-anchor": "middle", class: "pa-share" }));
-    svg.replaceChildren(...lines, ...words, ...shares);
+    picture(now, found, token);
     const top = best(given);
     const told = `Head ${head + 1}: ${names[token]} gives most weight, ${show(given[top])}, to ${top === token ? "itself" : `token ${top + 1}, ${names[top]}`}.`;
     svg.setAttribute("aria-label", told);
@@ -99,7 +110,7 @@ function build({ model, state, update }) {
         const score = scores[h][r];
         cell.dataset.value = String(score);
         cell.textContent = Number.isNaN(score) ? GONE : show(score);
-        cell.style.background = `rgba(var(--pa-tint), ${0.4 * (score || 0)})`;
+        cell.style.background = `rgba(var(--pa-weight-tint), ${0.4 * (score || 0)})`;
       });
     });
     switches.forEach(([, put], h) => put(now.used[h]));
@@ -123,9 +134,13 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("div", { class: "pa-bar pa-edit" }, letters, digitLabel),
       make("div", { class: "pa-main" }, table, make("div", {}, replies, total))],
-    help: "Point at a token, tap it, or choose it with the arrow keys: the lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter.",
+    help: "Click a token, or choose it with the arrow keys; pointing at one only shows it for a moment. The lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter.",
     draw,
   };
 }
 
-export default explorable({ name: "heads", label: "Trained heads on a sequence", state: ["letters", "digits", "token", "head", "used"], build });
+export default explorable({ name: "heads", label: "Trained heads on a sequence", state: ["letters", "digits", "token", "head", "used"], build,
+  codes: (model) => {
+    const [K, V, T, H] = model.get("sizes");
+    return { letters: listOf(whole(0, K - 1), T, "_"), digits: listOf(whole(0, V - 1), T, "_"), token: whole(0, T - 1), head: whole(0, H - 1), used: listOf(flag(), H) };
+  }, });

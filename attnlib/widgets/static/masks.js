@@ -29,8 +29,8 @@ function build({ model, state, update, signal }) {
     if (mask[i][j] !== open) update({ mask: replaced(mask, i, replaced(mask[i], j, open)) });
   };
 
-  const starts = make("div", { class: "pa-starts", role: "group", "aria-label": "Start from a mask" },
-    ...model.get("presets").map(({ name, mask }) => button(name, () => update({ mask: mask.map((row) => [...row]) }))));
+  const presets = model.get("presets");
+  const [starts, putStart] = choice("Mask", presets.map(({ name }) => name), (i) => update({ mask: presets[i].mask.map((row) => [...row]) }));
   const [layersLabel, putLayers] = slider("layers", { min: "1", max: "5", step: "1" }, (layers) => update({ layers }), String);
   const [afterLabel, putAfter] = toggle("zero the weights after the softmax instead", (after) => update({ after }));
 
@@ -73,19 +73,23 @@ function build({ model, state, update, signal }) {
     make("tbody", {}, ...words.map((word, i) => row(word, [...cells[i].map((cell) => make("td", {}, cell)), sums[i]]))));
   const verdict = make("p", { class: "pa-verdict" });
   const detail = make("p", { class: "pa-detail" });
+  const legend = make("p", { class: "pa-legend" });
 
   function draw({ mask, after, layers }) {
     const weights = weigh(scores, mask, after);
     const reached = reach(mask, after, layers);
     putLayers(layers);
     putAfter(after);
+    putStart(presets.findIndex((preset) => JSON.stringify(preset.mask) === JSON.stringify(mask)));
     const leaking = [];
+    let dotted = false;
     for (const i of places) {
       for (const j of places) {
         const cell = cells[i][j], open = mask[i][j], w = weights[i][j];
         const future = j > i && reached[i][j];
         const hidden = reached[i][j] && !open && i !== j;
         if (future) leaking.push(j);
+        dotted ||= hidden;
         cell.dataset.value = String(w);
         cell.dataset.reached = String(reached[i][j]);
         cell.setAttribute("aria-pressed", String(open));
@@ -110,7 +114,10 @@ function build({ model, state, update, signal }) {
     const blind = words.filter((_, i) => !mask[i].some(Boolean)).length;
     detail.textContent = `${mask.flat().filter(Boolean).length} of ${words.length ** 2} cells are open`
       + (blind ? `; ${counted(blind, "query sees nothing and gets zeros", "queries see nothing and get zeros")}` : "")
-      + (after ? "; weights are zeroed after the softmax, so each row still depends on every score." : ".");
+      + (after ? "; rows no longer sum to 1." : ".");
+    const dots = after ? "\u25cf closed, and still felt: its score stands in the sum that the row was divided by."
+      : "\u25cf closed, and still felt: it arrives through another word, a layer earlier.";
+    legend.textContent = [dotted ? dots : "", n ? "Orange frame: from the future." : ""].join(" ").trim();
     return verdict.textContent;
   }
   // At most three of them by name, with places, since two words are spelt alike.
@@ -119,10 +126,11 @@ function build({ model, state, update, signal }) {
     return all.slice(0, 3).join(", ") + (all.length > 3 ? ", \u2026" : "");
   }
   return {
-    parts: [starts, make("div", { class: "pa-bar" }, layersLabel, afterLabel), table, verdict, detail],
-    help: "Click or drag to open and close cells; or walk with the arrow keys and press Space. A dot marks a word that arrives through several layers only. Orange: from the future.",
+    parts: [starts, make("div", { class: "pa-bar" }, layersLabel, afterLabel), table, legend, verdict, detail],
+    help: "Click or drag to open and close cells; or walk with the arrow keys and press Space.",
     draw,
   };
 }
 
-export default explorable({ name: "masks", label: "A mask to paint", state: ["mask", "after", "layers"], build });
+export default explorable({ name: "masks", label: "A mask to paint", state: ["mask", "after", "layers"],
+  codes: (model) => ({ mask: listOf(listOf(flag(), model.get("words").length), model.get("words").length, "-"), after: flag(), layers: whole(1, 5) }), build });

@@ -4,6 +4,9 @@ const HIGH = 5;
 const SIZE = 400;      // in drawing units
 const STEP = 0.1;      // how far an arrow key moves a word
 
+// e to a score: 54.6, 2981, 4.7 × 10¹¹.
+const grown = (x) => (x < 0.01 || x >= 1e5 ? amount(x) : x >= 100 ? String(Math.round(x)) : String(Number(x.toPrecision(3))));
+
 function attend(points, { scaled, separate, turn }) {
   const angle = separate ? (turn * Math.PI) / 180 : 0;
   const queries = points.map(([x, y]) => [
@@ -28,10 +31,9 @@ function build({ model, state, update, on }) {
   const sentences = make("div", { class: "pa-sentences" });
   const queries = make("div", { class: "pa-queries" });
   const [scaledLabel, putScaled] = toggle("divide scores by \u221a2", (scaled) => update({ scaled }));
-  const [separateLabel, putSeparate] = toggle("give queries a projection of their own", (separate) => update({ separate }));
-  const [turnLabel, putTurn] = slider("it turns them by", { min: "-180", max: "180", step: "5" },
+  const [separateLabel, putSeparate] = toggle("ask in another direction", (separate) => update({ separate }));
+  const [turnLabel, putTurn] = slider("turned by", { min: "-180", max: "180", step: "5" },
     (turn) => update({ turn }), (turn) => `${show(turn).replace(".00", "")}\u00b0`);
-  const reset = button("Put the words back", () => choose(presets()[Math.max(0, presetOf(state().words))]));
 
   const svg = canvas(SIZE, SIZE, { role: "group", "aria-label": "The plane. Each word is a slider: arrow keys move it." });
   const marker = freshId("tip");
@@ -48,17 +50,20 @@ function build({ model, state, update, on }) {
     const kind = i === 0 ? "pa-axis" : "pa-grid";
     ground.append(line(place([i, LOW]), place([i, HIGH]), { class: kind }));
     ground.append(line(place([LOW, i]), place([HIGH, i]), { class: kind }));
+    if (i % 2 || i === 0) continue;
+    ground.append(axisName([place([i, 0])[0], place([0, 0])[1] + 14], show(i).slice(0, -3), { "text-anchor": "middle" }),
+      axisName([place([0, 0])[0] - 5, place([0, i])[1] + 4], show(i).slice(0, -3), { "text-anchor": "end" }));
   }
   const [right, up] = state().axes;
   const [zeroX, zeroY] = place([0, 0]);
   ground.append(
-    axisName([SIZE - 4, zeroY + 16], `${right} \u2192`, { "text-anchor": "end" }),
-    axisName([zeroX - 6, 12], `${up} \u2191`, { "text-anchor": "end" }),
+    axisName([SIZE - 4, zeroY + 29], `${right} \u2192`, { "text-anchor": "end" }),
+    axisName([zeroX - 8, 14], `${up} \u2191`, { "text-anchor": "end" }),
   );
 
   const caption = make("caption", {});
   const body = make("tbody", {});
-  const table = make("table", {}, caption, columns(["word", "score", "score back", "weight"]), body);
+  const table = make("table", {}, caption, columns(["word", "score", make("span", {}, "e", make("sup", {}, "score")), "weight"]), body);
   const result = make("p", { class: "pa-sum" });
   const symmetry = make("p", { class: "pa-symmetry" });
 
@@ -99,12 +104,12 @@ function build({ model, state, update, on }) {
     node.setPointerCapture(event.pointerId);
     node.focus();
     let moved = false;
+    const [x, y] = state().points[i];
     const follow = (e) => {
-      const box = svg.getBoundingClientRect();
-      moved = true;
-      const across = (e.clientX - box.left) / box.width;
-      const down = (e.clientY - box.top) / box.height;
-      move(i, LOW + across * (HIGH - LOW), HIGH - down * (HIGH - LOW));
+      const [right, down] = [e.clientX - event.clientX, e.clientY - event.clientY];
+      moved ||= Math.hypot(right, down) >= 4;   // a hand that chooses trembles
+      const unit = svg.getBoundingClientRect().width / (HIGH - LOW);
+      if (moved) move(i, x + right / unit, y - down / unit);
     };
     const stop = () => {
       node.removeEventListener("pointermove", follow);
@@ -114,6 +119,15 @@ function build({ model, state, update, on }) {
     node.addEventListener("pointerup", stop, { once: true });
     node.addEventListener("pointercancel", stop, { once: true });
     event.preventDefault();
+  }
+
+  /** Where a label beside a point goes so that all of it stays in the frame: on the other side where it would leave. */
+  function within([x, y], label, [right, down]) {
+    const wide = label.getComputedTextLength?.() || 9 * label.textContent.length;
+    const left = right > 0 ? x + right : x + right - wide;
+    const other = right > 0 ? x - right - wide : x - right;
+    const fits = (at) => at >= 3 && at + wide <= SIZE - 3;
+    return [fits(left) || !fits(other) ? clamp(left, 3, SIZE - 3 - wide) : other, clamp(y + down, 15, SIZE - 6)];
   }
 
   function draw(now) {
@@ -127,16 +141,15 @@ function build({ model, state, update, on }) {
 
     handles.forEach((node, i) => {
       const [x, y] = place(points[i]);
-      const right = points[i][0] > HIGH - 1.2;
-      node.setAttribute("transform", `translate(${x} ${y})`);
+      node.setAttribute("transform", moved([x, y]));
       node.setAttribute("class", i === query ? "pa-word pa-query" : "pa-word");
       node.setAttribute("aria-label", `${words[i]}${i === query ? ", listening" : ""}`);
       node.setAttribute("data-x", String(points[i][0]));
       node.setAttribute("data-y", String(points[i][1]));
       node.setAttribute("aria-valuenow", points[i][0].toFixed(2));
       node.setAttribute("aria-valuetext", `at ${show(points[i][0])}, ${show(points[i][1])}; weight ${show(weights[query][i])}`);
-      node.lastChild.setAttribute("text-anchor", right ? "end" : "start");
-      node.lastChild.setAttribute("x", right ? "-11" : "11");
+      const label = within([x, y], node.lastChild, [11, -9]);
+      node.lastChild.setAttribute("transform", moved([label[0] - x, label[1] - y]));
     });
     const at = place(points[query]);
     const to = place(outputs[query]);
@@ -145,27 +158,37 @@ function build({ model, state, update, on }) {
     if (now.separate) {
       const end = place(q[query]);
       shapes.push(line(place([0, 0]), end, { class: "pa-q", "marker-end": `url(#${marker})` }));
-      const shown = (x) => clamp(x, 6, SIZE - 48);
-      shapes.push(svgText([shown(end[0] + 6), shown(end[1] + 14)], "query", { class: "pa-q-name" }));
+      shapes.push(svgText(end, "query", { class: "pa-q-name" }));
     }
-    const left = to[0] < at[0];   // name it on the side away from the word
-    const name = svgText([to[0] + (left ? -11 : 11), to[1] + 14], `new ${words[query]}`,
-      { class: "pa-new-name", "text-anchor": left ? "end" : "start" });
-    shapes.push(
-      line(at, to, { class: "pa-step", "marker-end": `url(#${marker})` }),
-      diamond(to, 7, { class: "pa-new" }), name,
-    );
-    links.replaceChildren(...shapes);
+    shapes.push(line(at, to, { class: "pa-step", "marker-end": `url(#${marker})` }), diamond([0, 0], 7, { class: "pa-new", transform: moved(to) }),
+      svgText(to, `new ${words[query]}`, { class: "pa-new-name" }));
+    become(links, shapes);
+    const put = (kind, point, shift) => {
+      const label = links.querySelector(`.${kind}`);
+      label?.setAttribute("transform", moved(within(point, label, shift)));
+    };
+    put("pa-q-name", place(q[query]), [8, 16]);
+    put("pa-new-name", to, [to[0] < at[0] ? -11 : 11, 16]);   // on the side away from the word
 
     caption.textContent = `What ${words[query]} takes from each word`;
-    body.replaceChildren(...words.map((word, j) => row(word, [numberCell("score", scores[query][j]), numberCell("back", scores[j][query]),
-      numberCell("weight", weights[query][j], weights[query][j])])));
-    const parts = words.map((word, j) => `${show(weights[query][j])} ${word}`).join(" + ");
+    const most = Math.max(...scores[query], 0) || 1, top = Math.max(...scores[query]);
+    become(body, words.map((word, j) => {
+      const score = scores[query][j];
+      return row(word, [numberCell("score", score, score / most), numberCell("grown", Math.exp(score), Math.exp(score - top), grown(Math.exp(score))),
+        numberCell("weight", weights[query][j], weights[query][j])]);
+    }));
+    const parts = words.flatMap((word, j) => [j ? " + " : "", make("span", { class: "pa-w" }, show(weights[query][j])), " ", make("span", { class: "pa-v" }, word)]);
     result.setAttribute("data-x", String(outputs[query][0]));
     result.setAttribute("data-y", String(outputs[query][1]));
-    result.replaceChildren(make("strong", {}, `new ${words[query]}`), ` = ${parts} = (${show(outputs[query][0])}, ${show(outputs[query][1])})`);
-    const gap = Math.max(...words.map((_, j) => Math.abs(scores[query][j] - scores[j][query])));
-    symmetry.textContent = gap < 1e-9 ? "Every score is the same in both directions." : "Some scores now differ with the direction.";
+    result.replaceChildren(make("strong", {}, `new ${words[query]}`), " = ", ...parts, " = ", make("span", { class: "pa-point" }, `(${show(outputs[query][0])}, ${show(outputs[query][1])})`));
+    const other = words.map((_, j) => j).filter((j) => j !== query).sort((i, j) => weights[query][j] - weights[query][i])[0];
+    symmetry.hidden = other === undefined;
+    if (other !== undefined) {
+      const [there, back] = [scores[query][other], scores[other][query]];
+      symmetry.dataset.value = `${there} ${back}`;
+      symmetry.textContent = Math.abs(there - back) < 1e-9 ? `${words[query]} scores ${words[other]} as ${words[other]} scores ${words[query]}: ${show(there)}.`
+        : `${words[query]} scores ${words[other]} ${show(there)}, but ${words[other]} scores ${words[query]} ${show(back)}.`;
+    }
     return result.textContent;
   }
 
@@ -174,8 +197,8 @@ function build({ model, state, update, on }) {
   return {
     parts: [make("div", { class: "pa-bar" }, sentences, queries),
       make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table, result, symmetry)),
-      make("div", { class: "pa-bar" }, scaledLabel, separateLabel, turnLabel, reset)],
-    help: "Drag a word, or focus it and press the arrow keys (with Shift for larger steps). Enter makes it the one that listens.",
+      make("div", { class: "pa-bar" }, scaledLabel, separateLabel, turnLabel)],
+    help: "Drag a word, or press the arrow keys on it (Shift: larger steps). A click or Enter makes it the one that listens. e to the score makes every score positive; divided by their sum, they are the weights.",
     draw,
   };
 }
@@ -183,4 +206,10 @@ function build({ model, state, update, on }) {
 export default explorable({
   name: "plane", label: "Attention in the plane", build,
   state: ["words", "points", "query", "scaled", "separate", "turn", "axes"],
+  codes: (model) => ({ words: oneOf(model.get("presets").map((preset) => preset.words)), points: listOf(listOf(number(LOW, HIGH), 2, "_"), undefined, "__"),
+    query: whole(0, 99), scaled: flag(), separate: flag(), turn: number(-180, 180) }),
+  mend: (now, model) => {
+    const preset = model.get("presets").find((one) => one.words.join() === now.words.join());
+    return { ...now, points: now.points.length === now.words.length ? now.points : preset.points, query: Math.min(now.query, now.words.length - 1) };
+  },
 });

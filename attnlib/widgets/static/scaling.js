@@ -1,7 +1,8 @@
 // ScalingLab: a random query and twelve random keys; what the width and the scaling do to the weights.
 const KEYS = 12, WIDEST = 1024;
 const SCALINGS = [["none", "nothing"], ["root", "\u221ad"], ["full", "d"]];
-const WIDTH = 560, HEIGHT = 230; // in drawing units
+const WIDTH = 560, HEIGHT = 190, ROOM = 122; // in drawing units; the room is for the scores, above
+const EDGES = [1, 2, 4, 10, 20, 40, 100, 200, 400, 1000];    // how far the axis of the scores goes
 const MARGINS = { left: 46, right: 10, top: 16, bottom: 34 };
 
 // Random numbers that Python makes too: mulberry32, then Box and Muller.
@@ -41,7 +42,7 @@ function measure({ power, scaling, spread, draw }) {
   const middle = q.map((_, c) => sum(p.map((x, i) => x * keys[i][c])));
   const away = keys.map((k) => sum(k.map((x, c) => (x - middle[c]) ** 2)));
   return {
-    d, p,
+    d, p, scores,
     std: Math.sqrt(sum(scores.map((s) => (s - mean) ** 2)) / KEYS),
     top: Math.max(...p),
     entropy: sum(p.map((x) => (x > 0 ? -x * Math.log(x) : 0))),
@@ -69,6 +70,25 @@ function build({ root, state, update }) {
   const [divide, putScaling] = choice("divide by", SCALINGS.map(([, name]) => name), (i) => update({ scaling: SCALINGS[i][0] }));
   const again = ownKeys(button("draw again", () => update({ draw: state().draw + 1 })));
 
+  // the scores: one dot a key, stacked where they fall together
+  const heap = canvas(WIDTH, ROOM);
+  const ground = ROOM - 26, step = 12.5, bins = 40;
+  const dots = make("svg:g", {}), ticks = make("svg:g", {});
+  heap.append(line([MARGINS.left, ground], [WIDTH - MARGINS.right, ground], { class: "pa-axis" }), axisName([4, 14], "scores of twelve keys"), ticks, dots);
+  function histogram({ scores, p }) {
+    const far = Math.max(...scores.map(Math.abs));
+    const edge = EDGES.find((x) => x >= far) ?? EDGES.at(-1);
+    const across = (x) => MARGINS.left + (x + edge) / (2 * edge) * (WIDTH - MARGINS.left - MARGINS.right);
+    const heights = {};
+    become(dots, scores.map((score, i) => {
+      const bin = Math.round(clamp(score / edge, -1, 1) * bins / 2);
+      heights[bin] = (heights[bin] ?? 0) + 1;
+      return make("svg:circle", { cx: across(bin / bins * 2 * edge).toFixed(2), cy: (ground - 7 - step * (heights[bin] - 1)).toFixed(2), r: "5.5", class: "pa-score",
+        "fill-opacity": (0.15 + 0.85 * p[i]).toFixed(3), "data-value": score });
+    }));
+    become(ticks, [-1, -0.5, 0, 0.5, 1].map((share) => axisName([across(share * edge), ROOM - 8], show(share * edge).replace(/\.?0+$/, ""), { "text-anchor": "middle" })));
+  }
+
   const { svg, down, level } = chart(WIDTH, HEIGHT, MARGINS);
   const up = (weight) => down(1 - weight);
   for (const weight of [0, 0.5, 1]) {
@@ -90,7 +110,8 @@ function build({ root, state, update }) {
     putSpread(now.spread);
     putScaling(SCALINGS.findIndex(([name]) => name === now.scaling));
     const step = (WIDTH - MARGINS.left - MARGINS.right) / KEYS;
-    bars.replaceChildren(...[...found.p].sort((a, b) => b - a).map((w, i) => make("svg:rect", {
+    histogram(found);
+    become(bars, [...found.p].sort((a, b) => b - a).map((w, i) => make("svg:rect", {
       x: MARGINS.left + i * step + 0.12 * step, width: 0.76 * step, y: up(w), height: Math.max(0, up(0) - up(w)), class: "pa-weight", "data-value": w,
     })));
     for (const [name] of ROWS) {
@@ -103,10 +124,11 @@ function build({ root, state, update }) {
     return told;
   }
   return {
-    parts: [make("div", { class: "pa-bar" }, widthLabel, spreadLabel, divide, again), svg, table],
-    help: "Dashed: what each key would get if all got the same.",
+    parts: [make("div", { class: "pa-bar" }, widthLabel, spreadLabel, divide, again), heap, svg, table],
+    help: "Above, each dot is the score of a key, darker the more weight it gets; mind the numbers under the axis. Below, the weights that the softmax makes of them. Dashed: what each key would get if all got the same.",
     draw,
   };
 }
 
-export default explorable({ name: "scaling", label: "Width, scaling and softmax", state: ["power", "scaling", "spread", "draw"], build });
+export default explorable({ name: "scaling", label: "Width, scaling and softmax", state: ["power", "scaling", "spread", "draw"],
+  codes: () => ({ power: whole(1, 10), scaling: oneOf(SCALINGS.map(([name]) => name)), spread: number(0.25, 3), draw: whole(1, 1e6) }), build });
