@@ -1,4 +1,4 @@
-"""One word of a sentence listens to the others: heads that chapter 3 trains on word vectors, and what they are compared with."""
+"""One word of a sentence listens to the others: heads that chapter 3 trains on word vectors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Mix(nn.Module):
     """Score every word of a sentence for the one that asks.
 
     Args:
-        kind: One of `MIXES`: attention with one of four scores; one weight for each place, learned; or all alike.
+        kind: One of `MIXES`: attention with one of four scores, or all words alike.
         width: How many numbers a word has.
         head: How many numbers a query and a key have.
 
@@ -44,13 +44,13 @@ class Mix(nn.Module):
         ValueError: If there is no such kind.
     """
 
-    def __init__(self, kind: str, width: int, head: int = 16) -> None:
+    def __init__(self, kind: str, width: int, head: int = 32) -> None:
         super().__init__()
         if kind not in MIXES:
             raise ValueError(f"kind must be one of {', '.join(MIXES)}, got {kind!r}")
         self.kind = kind
-        self.w_q = nn.Parameter(torch.randn(width, head) / width**0.5)
-        self.w_k = nn.Parameter(torch.randn(width, head) / width**0.5)
+        self.w_q = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
+        self.w_k = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
         self.u = nn.Parameter(torch.randn(head) / head**0.5)
         self.w = nn.Parameter(self.w_q.detach() @ self.w_k.detach().T / head**0.5)  # starts as the scaled dot
 
@@ -75,7 +75,7 @@ class SenseReader(nn.Module):
         head: How many numbers a query and a key have.
     """
 
-    def __init__(self, vectors: WordVectors, kind: str = "scaled dot", head: int = 16) -> None:
+    def __init__(self, vectors: WordVectors, kind: str = "scaled dot", head: int = 32) -> None:
         super().__init__()
         width = vectors.vectors.shape[1]
         self.register_buffer("vectors", vectors.vectors)
@@ -116,7 +116,7 @@ def train_senses(
     *,
     seed: int,
     steps: int = 200,
-    head: int = 16,
+    head: int = 32,
     lr: float = 0.003,
 ) -> tuple[SenseReader, list[float]]:
     """Train a mixture until *apple* and *bank* lie nearest to the sense they have in each sentence.
@@ -162,6 +162,12 @@ def senses_found(reader: nn.Module, vectors: WordVectors, sentences: Sequence[Se
     return (nearest == torch.tensor([s.sense for s in sentences])).double().mean().item()
 
 
+@torch.no_grad()
+def sense_weights(reader: SenseReader, vectors: WordVectors, text: str, asks: str) -> Tensor:
+    """Return how much one word of a text takes from each, ``(S,)``."""
+    return reader.weights(encode(vectors, [[asks, *text.split()]]).to(vectors.vectors.device))[0]
+
+
 class PronounReader(nn.Module):
     """Score every word of a sentence for *he*, after one look or after several.
 
@@ -170,7 +176,7 @@ class PronounReader(nn.Module):
     Args:
         vectors: What the words are made of; they stay as they are.
         looks: How many times the words look at each other.
-        places: Whether each place in the sentence has a vector of its own, learned, that is added to its word.
+        places: Whether a learned vector for its place is added to each word.
         head: How many numbers a query and a key have.
 
     Raises:
@@ -238,9 +244,7 @@ def train_pronouns(
 
 
 @torch.no_grad()
-def names_found(
-    reader: PronounReader, vectors: WordVectors, sentences: Sequence[PronounSentence]
-) -> Tensor:
+def names_found(reader: PronounReader, vectors: WordVectors, sentences: Sequence[PronounSentence]) -> Tensor:
     """Tell for each sentence whether *he* gives the right name more weight than the other.
 
     Args:

@@ -81,7 +81,12 @@ def test_the_frame_has_a_name_the_parts_the_help_and_a_place_for_speech(host):
     page = host(COMMON + COUNTER, {"n": 2, "m": 2})
     frame = page.get_by_role("group", name="A counter")
     assert frame.get_attribute("class") == "pa-widget pa-counter"
-    assert frame.evaluate("n => [...n.children].map(c => c.className)") == ["", "pa-help", "pa-foot", "pa-hidden"]
+    assert frame.evaluate("n => [...n.children].map(c => c.className)") == [
+        "",
+        "pa-help",
+        "pa-foot",
+        "pa-hidden",
+    ]
     assert frame.locator(".pa-help").inner_text() == "Press it."
 
 

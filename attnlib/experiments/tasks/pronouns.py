@@ -1,4 +1,4 @@
-"""Sentences in which *he* is one of two people, built like *Goku throws the spirit bomb at Frieza because he is desperate*."""
+"""Sentences in which *he* is one of two: *Goku throws the spirit bomb at Frieza because he is desperate*."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class PronounSentence(NamedTuple):
 
 # to train with, to test with
 _NAMES = (
-    "john peter paul david james robert michael thomas vegeta naruto homer hamlet arthur potter luke bond mark kevin",
+    "john peter paul david james robert michael thomas vegeta naruto homer hamlet arthur potter luke bond "
+    "mark kevin",
     "goku freeza jack harry george william adam simon",
 )
 _THINGS = "stone, ball, gun, rock, bottle, knife, hammer, rifle", "spirit bomb, missile, sword"
@@ -48,7 +49,7 @@ def pronoun_sentences(
 
     Args:
         count: How many.
-        twist: Whether half of them end in an adjective, such as *cruel*, by which *he* is the second of the two.
+        twist: Whether half of them end in an adjective, such as *cruel*, by which *he* is the second name.
             Without it *he* is always the first.
         unseen: Whether to take other names, things and adjectives than those to train with.
         seed: Of the draw.

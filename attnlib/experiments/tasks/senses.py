@@ -1,4 +1,4 @@
-"""Sentences with *apple* and *bank* in them, each in one of two senses: *we ate the apple and robbed the bank*."""
+"""Sentences with *apple* and *bank*, each in one of two senses: *we ate the apple and robbed the bank*."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _CLUES = {
         "managed, launched, criticized, acquired, owned",
     ),
     "river": (
-        "swam to the, sailed along the, climbed the, crossed to the, walked along the, jumped from the, ran along the",
+        "swam to the, sailed along the, climbed the, crossed to the, walked along the, jumped from the, "
+        "ran along the",
         "landed on the, slept on the, sat on the, reached the, fell from the",
     ),
     "money": (
@@ -50,7 +51,7 @@ class SenseSentence(NamedTuple):
 
 
 def sense_sentences(*, unseen: bool = False) -> list[SenseSentence]:
-    """Join every clue for *apple* with every clue for *bank*, in both orders; in each sentence both words ask.
+    """Join every clue for *apple* with every clue for *bank*, in both orders; each time both words ask.
 
     Args:
         unseen: Whether to take other clues than those to train with.
