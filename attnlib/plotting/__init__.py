@@ -35,6 +35,7 @@ from attnlib.plotting.points import cloud, scatter
 from attnlib.plotting.projections import project
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.scales import growth, roofline
+from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
@@ -77,6 +78,7 @@ __all__ = [
     "project",
     "roofline",
     "scatter",
+    "sentences",
     "split_and_merge",
     "strips",
     "tiles",

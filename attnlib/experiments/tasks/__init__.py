@@ -3,18 +3,24 @@
 from attnlib.experiments.tasks.analogies import analogy_questions, companions, word_pairs
 from attnlib.experiments.tasks.lookup import MISSING, recall, relation_masks, relations, spell, two_lookups
 from attnlib.experiments.tasks.manual import python_manual, words_of
+from attnlib.experiments.tasks.pronouns import PronounSentence, pronoun_sentences
+from attnlib.experiments.tasks.senses import SenseSentence, sense_sentences
 from attnlib.experiments.tasks.translation import NumberWords, number_words
 
 __all__ = [
     "MISSING",
     "NumberWords",
+    "PronounSentence",
+    "SenseSentence",
     "analogy_questions",
     "companions",
     "number_words",
+    "pronoun_sentences",
     "python_manual",
     "recall",
     "relation_masks",
     "relations",
+    "sense_sentences",
     "spell",
     "two_lookups",
     "word_pairs",

@@ -110,35 +110,35 @@ def shapes(answer: object) -> str | None:
 def soft_lookup(answer: object) -> str | None:
     """Grade a look-up of vectors, weighted by a Gaussian of the distance."""
     keys, values = _random(5, 2, seed=0), _random(5, seed=1)
-    query, width = _random(2, seed=2), 0.7
+    query, reach = _random(2, seed=2), 0.7
     gap = query - keys
     squared = (gap**2).sum(-1)
 
     def mix(logits: Tensor) -> Tensor:
         return (logits.softmax(0) * values).sum().double()
 
-    kernel = (-squared / (2 * width**2)).exp()
-    got = numbers(call(answer, query.clone(), keys.clone(), values.clone(), width))
+    kernel = (-squared / (2 * reach**2)).exp()
+    got = numbers(call(answer, query.clone(), keys.clone(), values.clone(), reach))
     got = got.reshape(()) if got.numel() == 1 else got
     return compare(
         got,
-        mix(-squared / (2 * width**2)),
+        mix(-squared / (2 * reach**2)),
         [
             ((kernel * values).sum().double(), "the weights do not sum to one yet: divide by their sum."),
             ((kernel / kernel.sum()).double(), "these are the weights; mix the values with them."),
-            (mix(-squared / (2 * width)), "the width is not squared: exp(-distance² / (2 width²))."),
-            (mix(-squared / width**2), "the 2 is missing: exp(-distance² / (2 width²))."),
+            (mix(-squared / (2 * reach)), "the reach is not squared: exp(-distance² / (2 reach²))."),
+            (mix(-squared / reach**2), "the 2 is missing: exp(-distance² / (2 reach²))."),
             (
-                mix(-squared.sqrt() / (2 * width**2)),
-                "the distance is not squared: exp(-distance² / (2 width²)).",
+                mix(-squared.sqrt() / (2 * reach**2)),
+                "the distance is not squared: exp(-distance² / (2 reach²)).",
             ),
             (
-                mix(-squared / 2 * width**2),
-                "x / 2 * width² multiplies by width²; put the 2 width² in brackets.",
+                mix(-squared / 2 * reach**2),
+                "x / 2 * reach² multiplies by reach²; put the 2 reach² in brackets.",
             ),
-            (mix(-squared), "the width is missing: exp(-distance² / (2 width²))."),
-            (mix(squared / (2 * width**2)), "the sign is missing: far keys should count less."),
-            (mix(-(gap.sum(-1) ** 2) / (2 * width**2)), "square each difference before you add them up."),
+            (mix(-squared), "the reach is missing: exp(-distance² / (2 reach²))."),
+            (mix(squared / (2 * reach**2)), "the sign is missing: far keys should count less."),
+            (mix(-(gap.sum(-1) ** 2) / (2 * reach**2)), "square each difference before you add them up."),
             (values[squared.argmin()].double(), "this takes the nearest value alone, like a dict."),
         ],
     )
@@ -344,11 +344,11 @@ EXERCISES = [
         "3.4", "A soft dictionary", "medium", 8,
         (
             "The squared distance to each key is `((query - keys) ** 2).sum(-1)`, one number for each key.",
-            "Weigh each key by exp(-distance² / (2 width²)), divide by the sum, mix the values.",
-            "Or put -distance² / (2 width²) into a softmax: it does the exponential and the division.",
+            "Weigh each key by exp(-distance² / (2 reach²)), divide by the sum, mix the values.",
+            "Or put -distance² / (2 reach²) into a softmax: it does the exponential and the division.",
         ),
         soft_lookup,
-        "A narrow width makes it a dict that takes the nearest key; a wide one returns the mean.",
+        "A short reach makes it a dict that takes the nearest key; a long one returns the mean.",
     ),
     Exercise(
         "3.5", "Attention from nothing", "medium", 10,

@@ -1,0 +1,267 @@
+"""One word of a sentence listens to the others: heads that chapter 3 trains on word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from attnlib._validate import require_whole
+from attnlib.experiments.tasks.pronouns import PronounSentence
+from attnlib.experiments.tasks.senses import SenseSentence, sense_anchors
+from attnlib.experiments.training import fit
+from attnlib.experiments.wordvectors import WordVectors
+from attnlib.scoring import additive_scores, bilinear_scores, dot_scores
+
+MIXES = "dot", "scaled dot", "bilinear", "additive", "average"
+LONGEST = 16  # words of a sentence
+
+
+def encode(vectors: WordVectors, sentences: Sequence[Sequence[str]]) -> Tensor:
+    """Return the places of all words in the vocabulary, ``(B, S)``, filled up with -1.
+
+    Args:
+        vectors: The vocabulary.
+        sentences: Words, sentence by sentence.
+
+    Returns:
+        Whole numbers, on the CPU.
+    """
+    rows = [torch.tensor(vectors.place(words)) for words in sentences]
+    return nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=-1)
+
+
+class Mix(nn.Module):
+    """Score every word of a sentence for the one that asks.
+
+    Args:
+        kind: One of `MIXES`: attention with one of four scores, or all words alike.
+        width: How many numbers a word has.
+        head: How many numbers a query and a key have.
+
+    Raises:
+        ValueError: If there is no such kind.
+    """
+
+    def __init__(self, kind: str, width: int, head: int = 32) -> None:
+        super().__init__()
+        if kind not in MIXES:
+            raise ValueError(f"kind must be one of {', '.join(MIXES)}, got {kind!r}")
+        self.kind = kind
+        self.w_q = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
+        self.w_k = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
+        self.u = nn.Parameter(torch.randn(head) / head**0.5)
+        self.w = nn.Parameter(self.w_q.detach() @ self.w_k.detach().T / head**0.5)  # starts as the scaled dot
+
+    def forward(self, asks: Tensor, x: Tensor) -> Tensor:
+        """Score ``x`` ``(B, S, C)`` for ``asks`` ``(B, 1, C)``: ``(B, 1, S)``."""
+        if self.kind == "bilinear":
+            return bilinear_scores(asks, x, self.w)
+        if self.kind == "additive":
+            return additive_scores(asks, x, self.w_q, self.w_k, self.u)
+        if self.kind == "average":
+            return x.new_zeros(len(x), 1, x.shape[1])
+        scale = self.w_q.shape[1] ** -0.5 if self.kind == "scaled dot" else 1.0
+        return scale * dot_scores(asks @ self.w_q, x @ self.w_k)
+
+
+class SenseReader(nn.Module):
+    """Give the word that asks a new vector: a mixture of its sentence's words, each times a learned matrix.
+
+    Args:
+        vectors: What the words are made of; they stay as they are.
+        kind: How to mix, one of `MIXES`.
+        head: How many numbers a query and a key have.
+    """
+
+    def __init__(self, vectors: WordVectors, kind: str = "scaled dot", head: int = 32) -> None:
+        super().__init__()
+        width = vectors.vectors.shape[1]
+        self.register_buffer("vectors", vectors.vectors)
+        self.register_buffer("anchors", sense_anchors(vectors))
+        self.mix = Mix(kind, width, head)
+        self.w_v = nn.Parameter(torch.eye(width))
+
+    def weights(self, ids: Tensor) -> Tensor:
+        """Return how much of each word goes in.
+
+        Args:
+            ids: From `encode_senses`, ``(B, 1 + S)``.
+
+        Returns:
+            Weights ``(B, S)``.
+        """
+        x = self.vectors[ids]  # (B, 1 + S, C); what is filled up is hidden below
+        return self.mix(x[:, :1], x[:, 1:])[:, 0].masked_fill(ids[:, 1:] < 0, -torch.inf).softmax(-1)
+
+    def new_vectors(self, ids: Tensor) -> Tensor:
+        """Return the new vector of each word that asks, ``(B, C)``."""
+        return (self.weights(ids)[:, None] @ (self.vectors[ids[:, 1:]] @ self.w_v))[:, 0]
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return how far each new vector goes towards the four senses, ``(B, 4)``."""
+        return self.new_vectors(ids) @ self.anchors.T
+
+
+def encode_senses(vectors: WordVectors, sentences: Sequence[SenseSentence]) -> Tensor:
+    """Return the word that asks and then the sentence, ``(B, 1 + S)``, as `encode` does."""
+    return encode(vectors, [[s.asks, *s.words] for s in sentences])
+
+
+def train_senses(
+    vectors: WordVectors,
+    sentences: Sequence[SenseSentence],
+    kind: str = "scaled dot",
+    *,
+    seed: int,
+    steps: int = 200,
+    head: int = 32,
+    lr: float = 0.003,
+) -> tuple[SenseReader, list[float]]:
+    """Train a mixture until *apple* and *bank* lie nearest to the sense they have in each sentence.
+
+    Args:
+        vectors: Word vectors.
+        sentences: What to train on.
+        kind: How to mix, one of `MIXES`.
+        seed: Of the start and of the batches.
+        steps: How many batches of 64 sentences.
+        head: How many numbers a query and a key have.
+        lr: Learning rate.
+
+    Returns:
+        The reader and the loss of every step.
+    """
+    ids, senses = encode_senses(vectors, sentences), torch.tensor([s.sense for s in sentences])
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        reader = SenseReader(vectors, kind, head).to(vectors.vectors.device)
+
+    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        chosen = torch.randint(len(ids), (64,), generator=generator)
+        return ids[chosen], senses[chosen]
+
+    losses = fit(reader, batch, steps=steps, lr=lr, seed=seed, max_norm=None)
+    return reader.eval(), losses
+
+
+@torch.no_grad()
+def senses_found(reader: nn.Module, vectors: WordVectors, sentences: Sequence[SenseSentence]) -> float:
+    """Return the share of sentences after which the word that asks lies nearest to its sense, of four.
+
+    Args:
+        reader: A `SenseReader`.
+        vectors: Word vectors.
+        sentences: What to ask about.
+
+    Returns:
+        A number between 0 and 1.
+    """
+    nearest = reader(encode_senses(vectors, sentences).to(vectors.vectors.device)).argmax(-1).cpu()
+    return (nearest == torch.tensor([s.sense for s in sentences])).double().mean().item()
+
+
+@torch.no_grad()
+def sense_weights(reader: SenseReader, vectors: WordVectors, text: str, asks: str) -> Tensor:
+    """Return how much one word of a text takes from each, ``(S,)``."""
+    return reader.weights(encode(vectors, [[asks, *text.split()]]).to(vectors.vectors.device))[0]
+
+
+class PronounReader(nn.Module):
+    """Score every word of a sentence for *he*, after one look or after several.
+
+    In each look but the last, every word adds to itself what it heard.
+
+    Args:
+        vectors: What the words are made of; they stay as they are.
+        looks: How many times the words look at each other.
+        places: Whether a learned vector for its place is added to each word.
+        head: How many numbers a query and a key have.
+
+    Raises:
+        TypeError: If the looks are not a whole number.
+    """
+
+    def __init__(self, vectors: WordVectors, *, looks: int, places: bool, head: int = 16) -> None:
+        super().__init__()
+        require_whole("looks", looks, 1)
+        width = vectors.vectors.shape[1]
+        self.register_buffer("vectors", vectors.vectors)
+        self.he = vectors.place("he")
+        self.place = nn.Parameter(0.3 * torch.randn(LONGEST, width)) if places else None
+        self.w_qk = nn.ParameterList(torch.randn(2, width, head) / width**0.5 for _ in range(looks))
+        self.w_v = nn.ParameterList(torch.randn(width, width) / (3 * width**0.5) for _ in range(looks - 1))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return scores ``(B, S)``; minus infinity where a sentence has ended."""
+        x = self.vectors[ids]  # (B, S, C)
+        if self.place is not None:
+            x = x + self.place[: ids.shape[1]]
+        hidden = (ids < 0)[:, None]
+        for (w_q, w_k), w_v in zip(self.w_qk, [*self.w_v, None], strict=True):
+            scores = dot_scores(x @ w_q, x @ w_k) / w_q.shape[1] ** 0.5
+            scores = scores.masked_fill(hidden, -torch.inf)  # (B, S, S)
+            if w_v is not None:
+                x = x + scores.softmax(-1) @ (x @ w_v)
+        return scores[ids == self.he]
+
+
+def train_pronouns(
+    vectors: WordVectors,
+    sentences: Sequence[PronounSentence],
+    *,
+    looks: int,
+    places: bool,
+    seed: int,
+    steps: int = 300,
+) -> PronounReader:
+    """Train *he* to look at the name it stands for.
+
+    Args:
+        vectors: Word vectors.
+        sentences: What to train on; each has one *he*.
+        looks: How many times the words look at each other.
+        places: Whether words know where they stand.
+        seed: Of the start and of the batches.
+        steps: How many batches of 64 sentences.
+
+    Returns:
+        The reader.
+    """
+    ids = encode(vectors, [s.words for s in sentences])
+    answers = torch.tensor([s.answer for s in sentences])
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        reader = PronounReader(vectors, looks=looks, places=places).to(vectors.vectors.device)
+
+    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        chosen = torch.randint(len(ids), (64,), generator=generator)
+        return ids[chosen], answers[chosen]
+
+    fit(reader, batch, steps=steps, lr=0.005, seed=seed, max_norm=None)
+    return reader.eval()
+
+
+@torch.no_grad()
+def names_found(reader: PronounReader, vectors: WordVectors, sentences: Sequence[PronounSentence]) -> Tensor:
+    """Tell for each sentence whether *he* gives the right name more weight than the other.
+
+    Args:
+        reader: What gives the weights.
+        vectors: Word vectors.
+        sentences: What to ask about.
+
+    Returns:
+        ``(B,)``, True where it does.
+    """
+    scores = reader(encode(vectors, [s.words for s in sentences]).to(reader.vectors.device))
+    row = torch.arange(len(scores))
+    return (scores[row, [s.answer for s in sentences]] > scores[row, [s.other for s in sentences]]).cpu()
+
+
+@torch.no_grad()
+def name_weights(reader: PronounReader, vectors: WordVectors, text: str) -> Tensor:
+    """Return how much *he* gives to each word of a text, ``(S,)``."""
+    ids = encode(vectors, [text.split()]).to(reader.vectors.device)
+    return reader(ids)[0].softmax(-1)
