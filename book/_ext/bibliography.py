@@ -71,13 +71,20 @@ def addresses(entry: Entry) -> str:
     return ", ".join(links)
 
 
+@cache
+def printer() -> tuple[Style, Backend]:
+    """Return style and backend; pybtex searches all installed packages each time it makes them."""
+    return AsWritten(), Backend("utf8")
+
+
 def reference(entry: Entry, most: int | None = None) -> str:
     """Return a reference as HTML, with at most so many authors."""
     people = entry.persons["author"]
     if most and len(people) > most:
         people = [*people[:most], Person("others")]
-    (made,) = AsWritten().format_entries([Entry(entry.type, entry.fields, {"author": people})])
-    said = re.sub(r"</?span[^>]*>", "", made.text.render(Backend("utf8")))
+    style, backend = printer()
+    (made,) = style.format_entries([Entry(entry.type, entry.fields, {"author": people})])
+    said = re.sub(r"</?span[^>]*>", "", made.text.render(backend))
     return said.replace(", and others.", " et al.")
 
 

@@ -35,7 +35,7 @@ def name_terms(app, doctree: nodes.document) -> None:
     """Give every term of the glossary its short anchor."""
     for term in doctree.findall(nodes.term):
         if isinstance(term.parent.parent.parent, addnodes.glossary):
-            term["ids"].append(slug(term.astext()))
+            term.insert(0, nodes.target(ids=[slug(term.astext())]))
 
 
 @cache

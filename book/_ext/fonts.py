@@ -1,16 +1,15 @@
 """Sphinx extension: the two fonts of the text are asked for at once, so that nothing moves when they arrive.
 
-Only over http: from the disk they are there at once, and a browser takes a preloaded file for one of another site.
+Only over http: from the disk they are there at once, and browsers do not preload files of a disk.
 """
 
 from __future__ import annotations
 
 FIRST = ("source-serif-4-latin-wght-normal", "source-sans-3-latin-wght-normal")
 PRELOAD = """<script>
-if (location.protocol.startsWith("http")) for (const font of [{fonts}]) {{
-  const link = document.createElement("link");
-  Object.assign(link, {{ rel: "preload", as: "font", type: "font/woff2", crossOrigin: "anonymous", href: font }});
-  document.head.append(link);
+if (location.protocol.startsWith("http")) for (const href of [{fonts}]) {{
+  const how = {{ rel: "preload", as: "font", type: "font/woff2", crossOrigin: "anonymous", href }};
+  document.head.append(Object.assign(document.createElement("link"), how));
 }}
 </script>
 """

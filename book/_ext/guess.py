@@ -38,7 +38,16 @@ def render_markdown_cell(self, token) -> None:
     held = parent.children[before:]
     del parent.children[before:]
     classes = ["cell_markdown", *(f"tag_{tag}" for tag in tags)]
-    parent += nodes.container("", *held, classes=classes, guess=metadata.get("guess", {}))
+    guess = metadata.get("guess", {}) | {
+        "choices": choices(held)
+    }  # as they are written, before quotes turn curly
+    parent += nodes.container("", *held, classes=classes, guess=guess)
+
+
+def choices(held: list[nodes.Node]) -> list[str]:
+    """Return the items of the last list among some nodes."""
+    lists = [node for node in held if isinstance(node, nodes.bullet_list)]
+    return [item.astext() for item in lists[-1].children] if lists else []
 
 
 def is_tagged(node: nodes.Node, tag: str) -> bool:
@@ -71,20 +80,47 @@ def following_answers(card: nodes.Element) -> list[nodes.Node]:
     return held
 
 
-def facts(guess: dict, choices: list[str]) -> dict[str, str]:
+def facts(guess: dict) -> dict[str, str]:
     """Return what the page's script needs to know, or say what is wrong with it."""
-    answer = guess.get("answer")
-    if choices:
-        if answer not in choices:
+    answer, listed = guess.get("answer"), guess["choices"]
+    if listed:
+        if answer not in listed:
             raise GuessError(
-                f"the answer must be one of the choices {choices}, got {answer!r}; mend the cell's metadata"
+                f"the answer must be one of the choices {listed}, got {answer!r}; mend the cell's metadata"
             )
-        return {"data_answer": str(choices.index(answer))}
+        return {"data_answer": str(listed.index(answer))}
     if isinstance(answer, bool) or not isinstance(answer, (int, float)):
         raise GuessError(f"a guess without a list must have a number as answer, got {answer!r}; add either")
     known = {"data_answer": f"{answer:g}" if isinstance(answer, float) else str(answer)}
     known |= {f"data_{name}": str(guess[name]) for name in ("unit", "within") if name in guess}
     return known
+
+
+def make_card(card: nodes.Element, number: int) -> None:
+    """Replace the cell by a card."""
+    answer = own_answer(card) + following_answers(card)
+    if not answer:
+        raise GuessError("there must be an answer; tag the next cells `answer` or add <details> to this one")
+    for listed in [node for node in card.children if isinstance(node, nodes.bullet_list)][-1:]:
+        listed["classes"].append("pa-choices")
+    veil = element(
+        "details",
+        element("summary", text("Answer")),
+        element("div", *answer, class_="pa-answer"),
+        class_="pa-veil",
+    )
+    asked = element("div", *card.children, class_="pa-question")
+    card.replace_self(
+        element(
+            "section",
+            asked,
+            veil,
+            class_="pa-guess",
+            id=f"guess-{number}",
+            aria_label=f"Guess {number}",
+            **facts(card["guess"]),
+        )
+    )
 
 
 class Guesses(SphinxPostTransform):
@@ -98,41 +134,11 @@ class Guesses(SphinxPostTransform):
         found = [node for node in self.document.findall(nodes.container) if is_tagged(node, "guess")]
         for number, card in enumerate(found, 1):
             try:
-                self.make_card(card, number)
+                make_card(card, number)
             except GuessError as error:
                 raise GuessError(
                     f"{self.env.docname}, guess {number} ({card.astext()[:60]!r}): {error}"
                 ) from error
-
-    def make_card(self, card: nodes.Element, number: int) -> None:
-        """Replace the cell by a card."""
-        answer = own_answer(card) + following_answers(card)
-        if not answer:
-            raise GuessError(
-                "there must be an answer; tag the next cells `answer` or add <details> to this one"
-            )
-        lists = [node for node in card.children if isinstance(node, nodes.bullet_list)]
-        for choices in lists[-1:]:
-            choices["classes"].append("pa-choices")
-        names = [item.astext() for item in lists[-1].children] if lists else []
-        veil = element(
-            "details",
-            element("summary", text("Answer")),
-            element("div", *answer, class_="pa-answer"),
-            class_="pa-veil",
-        )
-        asked = element("div", *card.children, class_="pa-question")
-        card.replace_self(
-            element(
-                "section",
-                asked,
-                veil,
-                class_="pa-guess",
-                id=f"guess-{number}",
-                aria_label=f"Guess {number}",
-                **facts(card["guess"], names),
-            )
-        )
 
 
 def setup(app) -> dict:

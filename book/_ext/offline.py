@@ -1,4 +1,9 @@
-"""Sphinx extension: MathJax from a package instead of a CDN, and repairs to the theme's mark-up."""
+"""Sphinx extension: MathJax from a package instead of a CDN, without its menu; repairs of the theme.
+
+The menu offers renderers and readers that are not shipped, and stores the choice: from then on no formula is
+set. `enableMenu: false` in ``_config.yml`` hides it, but what a reader once stored is read all the same,
+unless it is looked for under another name.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +20,13 @@ MATHJAX = (
     "a11y/assistive-mml.js",
     "ui/safe.js",
 )
+
+FORGET_MENU = """
+window.MathJax = { ...window.MathJax, startup: { ready() {
+  MathJax._.ui.menu.Menu.Menu.MENU_STORAGE = "MathJax-without-menu";
+  MathJax.startup.defaultReady();
+} } };
+"""
 
 # accessibility: what axe-core finds in pages of sphinx-book-theme 1.3.0, myst-nb 1.4.0 and docutils 0.21
 REPAIRS = [
@@ -58,6 +70,9 @@ def finish(app, error) -> None:
 def setup(app) -> dict:
     """Register with Sphinx."""
     app.connect("build-finished", finish)
+    app.add_js_file(
+        None, body=FORGET_MENU, priority=600
+    )  # after the settings, before MathJax, which is deferred
     return {
         "version": "1",
         "parallel_read_safe": True,

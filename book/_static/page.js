@@ -43,9 +43,10 @@
   function choices(card, list) {
     const inputs = [];
     const names = [...list.children].map((item, i) => {
+      const inside = item.firstElementChild?.tagName === "P" ? item.firstElementChild : item;
       const input = make("input", { type: "radio", name: card.id, value: String(i) });
       inputs.push(input);
-      return make("label", {}, input, make("span", {}, ...[...item.childNodes].map((node) => node.cloneNode(true))));
+      return make("label", {}, input, make("span", {}, ...[...inside.childNodes].map((node) => node.cloneNode(true))));
     });
     const words = (i) => names[i].lastChild.cloneNode(true);
     return {
@@ -53,6 +54,7 @@
       missing: "Choose one, or skip.",
       said: () => { const at = inputs.findIndex((input) => input.checked); return at < 0 ? null : String(at); },
       words,
+      mark: () => names[Number(card.dataset.answer)].classList.add("pa-right"),
       verdict: (said) => (said === card.dataset.answer ? "That is right." : "That is not it."),
     };
   }
@@ -91,6 +93,7 @@
       card.classList.replace("pa-asking", "pa-answered");
       veil.open = true;
       question.disabled = true;
+      answer.mark?.();
       const measured = ["Measured: ", answer.words(card.dataset.answer), "."];
       result.replaceChildren(...(said === null ? measured : ["You said ", answer.words(said), ". ", ...measured, ` ${answer.verdict(said)}`]));
     };

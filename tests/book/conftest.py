@@ -67,14 +67,21 @@ def chromium():
 
 
 @contextmanager
-def visits(chromium, address):
-    """Give a function that opens a page; whatever tries to leave it, or complains, is noted in ``page.trouble``."""
-    contexts = []
+def visits(chromium, address, shared=False):
+    """Give a function that opens a page; whatever tries to leave it, or complains, is noted in ``page.trouble``.
+
+    If ``shared``, pages opened in the same way are tabs of one window: what they have in common is fetched once.
+    """
+    contexts = {}
+
+    def window(options):
+        key = repr(options) if shared else len(contexts)
+        if key not in contexts:
+            contexts[key] = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        return contexts[key]
 
     def open_page(name, how="http", **options):
-        context = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        contexts.append(context)
-        page = context.new_page()
+        page = window(options).new_page()
         page.set_default_timeout(10_000)
         page.trouble = []
         inside = (address[how], "data:", "blob:")
@@ -96,7 +103,7 @@ def visits(chromium, address):
         return page
 
     yield open_page
-    for context in contexts:
+    for context in contexts.values():
         context.close()
 
 

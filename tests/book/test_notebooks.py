@@ -114,6 +114,19 @@ def test_links_between_notebooks_lead_somewhere(path):
         assert (path.parent / target).exists(), target
 
 
+@every
+def test_reads_as_plain_markdown_where_nothing_knows_roles(path):
+    assert re.findall(r"\{[a-z:]+\}`", prose(read(path))) == []
+    assert "\\softmax" not in prose(read(path)), "no private macros: write \\operatorname{softmax}"
+
+
+@every
+def test_no_cell_is_folded_in_the_book_and_open_in_jupyter(path):
+    for cell in code(read(path)):
+        proof = "proof" in cell.metadata.get("tags", [])
+        assert cell.metadata.get("jupyter", {}).get("source_hidden", False) == proof, cell.source
+
+
 @chapters
 def test_has_the_anatomy_of_a_chapter(path):
     nb = read(path)
@@ -126,9 +139,9 @@ def test_has_the_anatomy_of_a_chapter(path):
     headings = re.findall(r"^## (.+)$", prose(nb), re.M)
     assert headings[-4:] == ["Summary", "Exercises", "Quiz", "Further reading"]
     assert 4 <= len(headings) - 4 <= 7
-    assert "guess" in prose(nb).lower()
+    assert any("guess" in cell.metadata.get("tags", []) for cell in nb.cells)
     assert re.search(r"^quiz\(\"\d+\"\)$", "\n".join(c.source for c in code(nb)), re.M)
-    assert "{cite" in nb.cells[-1].source
+    assert "](references.md#" in nb.cells[-1].source
     assert sum(VIEW in o.get("data", {}) for c in code(nb) for o in c.outputs) >= 2, "explorable and quiz"
 
 

@@ -5,35 +5,50 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.book import CHAPTERS, PAGES
+from tests.book import PAGES
 from tests.book.conftest import visits
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
+@pytest.fixture(scope="module")
+def tabs(chromium, address):
+    """One window for each way to look at the book."""
+    with visits(chromium, address, shared=True) as open_page:
+        yield open_page
+
+
 @pytest.fixture(scope="module", params=PAGES)
-def wide(request, chromium, address):
+def wide(request, tabs):
     """Each page over http, wide and light; the tests that look at it share one visit."""
-    with visits(chromium, address) as open_page:
-        yield open_page(request.param, color_scheme="light")
+    page = tabs(request.param, color_scheme="light")
+    yield page
+    page.close()
 
 
-@pytest.fixture(scope="module", params=[page for page in PAGES if "/solutions/" not in page])
-def dark(request, chromium, address):
-    """Each page over http, wide and dark. Solutions have nothing that chapters have not."""
-    with visits(chromium, address) as open_page:
-        yield open_page(request.param, color_scheme="dark")
+@pytest.fixture
+def dark(wide):
+    """The same visit after nightfall."""
+    for scheme in ("dark", "light"):
+        wide.emulate_media(color_scheme=scheme)
+        wide.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+        if scheme == "dark":
+            yield wide
 
 
 @pytest.fixture(scope="module", params=PAGES)
-def phone(request, chromium, address):
+def phone(request, tabs):
     """Each page from the disk, on a phone."""
-    with visits(chromium, address) as open_page:
-        yield open_page(request.param, "file", **PHONE)
+    page = tabs(request.param, "file", **PHONE)
+    yield page
+    page.close()
 
 
 def violations(page, context=None, **only):
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    page.evaluate(
+        "document.querySelectorAll('.pa-guess').forEach((c) => c.dispatchEvent(new Event('pa-open')))"
+    )
     options = {**only, "resultTypes": ["violations"], "preload": False}
     found = Axe().run(page, context, options).response["violations"]
     return [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found]
@@ -89,12 +104,16 @@ def test_the_first_screen_has_a_live_explorable(visit):
     assert box["y"] + box["height"] < 900
 
 
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
-def test_links_to_claims_arrive_at_them(visit, path):
-    page = visit("book/claims")
+@pytest.fixture(scope="module")
+def claim_links(tabs):
+    """Where the list of all claims leads."""
+    page = tabs("book/claims", color_scheme="light")
     links = page.locator("ul.claims a").evaluate_all("links => links.map(a => a.href)")
+    page.close()
     assert len(links) >= 10
-    own = [link for link in links if f"/book/{path.stem}.html" in link]
-    chapter = visit(f"book/{path.stem}")
-    ids = set(chapter.eval_on_selector_all("[id^=claim-]", "nodes => nodes.map(n => n.id)"))
-    assert {link.partition("#")[2] for link in own} == ids
+    return links
+
+
+def test_links_to_claims_arrive_at_them(wide, claim_links):
+    own = {link.partition("#")[2] for link in claim_links if link.partition("#")[0] == wide.url}
+    assert own == set(wide.eval_on_selector_all("[id^=claim-]", "nodes => nodes.map(n => n.id)"))

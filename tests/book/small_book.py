@@ -1,0 +1,122 @@
+"""A book of a few cells with every feature of a page, built with the settings of the real one."""
+
+import base64
+import os
+import subprocess
+import sys
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from tests.book import ROOT
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
+assert base64.b64decode(PIXEL)
+
+CONF = """
+import sys, yaml
+sys.path.insert(0, {ext!r})
+book = yaml.safe_load(open({config!r}))["sphinx"]["config"]
+globals().update({{name: value for name, value in book.items() if name != "extensions"}})
+left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension", "stored_run")
+extensions = [name for name in book["extensions"] if name not in left_out]
+html_theme, html_static_path, html_css_files = "sphinx_book_theme", [{static!r}], {styles!r}
+html_theme_options.pop("logo")
+references_file, nb_execution_mode = {bib!r}, "off"
+myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
+suppress_warnings = ["toc.not_included"]
+"""
+
+
+def shown(number, text, measured=""):
+    """Return the output of a claim, as `attnlib.learn.claim` leaves it."""
+    label = f'<strong><a class="pa-number" href="#claim-{number}">Claim {number}.</a></strong>'
+    rest = f' <span class="pa-measured">{measured}</span>' if measured else ""
+    html = f'<div class="pa-line pa-good" id="claim-{number}"><span class="pa-mark">✓</span> {label} {text}{rest}</div>'
+    return new_output("display_data", {"text/html": html, "text/plain": f"✓ Claim {number}. {text}"})
+
+
+FIGURE = new_output("display_data", {"image/png": PIXEL, "text/plain": "<Figure>"})
+CAPTION = {"mystnb": {"figure": {"caption": "A pixel", "name": "fig-pixel"}, "image": {"alt": "A red pixel"}}}
+
+
+def code(source, *outputs, tags=(), **metadata):
+    """Return a code cell."""
+    return new_code_cell(
+        source, outputs=list(outputs), execution_count=1, metadata={"tags": list(tags), **metadata}
+    )
+
+
+def text(source, *, tags=(), **metadata):
+    """Return a markdown cell."""
+    return new_markdown_cell(source, metadata={"tags": list(tags), **metadata})
+
+
+CHOICES = (
+    "**Guess.** Of what it read, it gives back ...\n\n- nearly everything\n- about half\n- about a quarter"
+)
+NUMBER = (
+    "**Guess.** How many steps?\n\n<details><summary>Answer</summary>\n\nIt takes *forty-four*.\n\n</details>"
+)
+STEPS = {"answer": 44, "unit": "steps", "within": 3}
+
+CELLS = [
+    text(
+        "# Small\n\nIt began with [Elman (1990)](references.md#elman1990) and a [softmax](glossary.md#softmax)."
+    ),
+    code("import torch", tags=["setup"]),
+    text("Nine words stand in this paragraph, which has notes.\n\n> Five seeds.\n\n> And ten."),
+    code("train()", tags=["proof"]),
+    code("draw()", FIGURE, tags=["proof"], **CAPTION),
+    code(
+        "measure()",
+        shown(1, "It folds", "0.278 measured, under 0.4 asked"),
+        shown(2, "So it is"),
+        tags=["proof"],
+    ),
+    code("again()", shown(3, "Once more"), tags=["proof"]),
+    code("draw_more()", FIGURE, tags=["proof"]),
+    text("## A guess"),
+    text(CHOICES, tags=["guess"], guess={"answer": "about a quarter"}),
+    code("answer()", shown(4, "A quarter it is"), tags=["proof", "answer"]),
+    text("A quarter is not much.", tags=["answer"]),
+    text(NUMBER, tags=["guess"], guess=STEPS),
+    code("taught()\nin_sight()", shown(5, "It was taught"), shown(6, "Twice")),
+    text(r"$\color{#1d5c96}{Q} \color{#a3245e}{O}$ is in colour."),
+    text("## Exercises\n\nNobody counts these words."),
+]
+PAGES = {
+    "index.md": "# A book\n\n```{toctree}\nsmall\nother\nglossary\nreferences\n```\n",
+    "glossary.md": "# Glossary\n\n```{glossary}\nSoftmax\n  Numbers that sum to $1$.\n```\n",
+    "references.md": "# References\n\n```{references}\n```\n",
+}
+
+
+def build(folder, cells=None):
+    """Build the book in a folder; return the exit code and what was said."""
+    notebooks = {
+        "small": cells or CELLS,
+        "other": [text("# Other"), code("fold_me()", shown(1, "One"), tags=["proof"])],
+    }
+    for name, content in notebooks.items():
+        metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+        nbformat.write(new_notebook(cells=content, metadata=metadata), folder / f"{name}.ipynb")
+    for name, content in PAGES.items():
+        (folder / name).write_text(content, "utf8")
+    static = ROOT / "book/_static"
+    settings = {
+        "ext": str(ROOT / "book/_ext"),
+        "config": str(ROOT / "_config.yml"),
+        "static": str(static),
+        "styles": [f.name for f in sorted(static.glob("*.css"))],
+        "bib": str(ROOT / "book/references.bib"),
+    }
+    (folder / "conf.py").write_text(CONF.format(**settings), "utf8")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", str(folder), str(folder / "_build")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    return done.returncode, done.stderr
