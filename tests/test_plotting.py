@@ -8,6 +8,7 @@ import torch
 
 from attnlib import causal_mask, plotting
 from attnlib.instruments.roofline import stored_roofline
+from attnlib.plotting.ends import spread
 
 mpl.use("Agg")
 
@@ -16,6 +17,17 @@ mpl.use("Agg")
 def _close():
     yield
     plt.close("all")
+
+
+def box(text):
+    """Return where a text stands, in pixels, after the figure was drawn."""
+    text.figure.canvas.draw()
+    return text.get_window_extent()
+
+
+def middle(text):
+    found = box(text)
+    return (found.y0 + found.y1) / 2
 
 
 def texts(ax):
@@ -28,7 +40,8 @@ def test_heatmap_has_queries_as_rows_and_keys_as_columns():
     assert [t.get_text() for t in ax.get_xticklabels()] == ["a", "b", "c"]
     assert (ax.get_ylabel(), ax.get_xlabel()) == ("query", "key")
     assert texts(ax) == ["0.25", "0.75", "0.00", "1.00", "0.00", "0.00"]
-    assert ax.images[0].get_clim() == (0, 1)
+    assert ax.collections[0].get_clim() == (0, 1)
+    assert ax.get_ylim() == (1.5, -0.5)
 
 
 def test_heatmap_without_digits_and_with_long_labels_turned():
@@ -59,7 +72,7 @@ def test_curves_show_median_and_spread():
 
 def test_lines_are_named_and_points_drawn():
     ax = plotting.lines([0, 1], {"narrow": [1, 2], "wide": [2, 3]}, points=([0, 1], [1, 3]), xlabel="hour")
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["narrow", "wide"]
+    assert texts(ax) == ["narrow", "wide"]
     assert len(ax.lines) == 3
     assert ax.get_xlabel() == "hour"
 
@@ -75,9 +88,9 @@ def test_curves_over_given_places_with_a_level_and_names_that_do_not_overlap():
     runs = {"a": [[1.0, 0.5], [1.0, 0.4]], "b": [[1.0, 0.5], [1.0, 0.5]]}
     ax = plotting.curves(runs, x=[2, 4], level=(0.5, "chance"), ylabel="share")
     assert ax.lines[1].get_xdata().tolist() == [2, 4]
-    heights = sorted(t.xy[1] for t in ax.texts)
     assert sorted(texts(ax)) == ["a", "b", "chance"]
-    assert min(b - a for a, b in pairwise(heights)) > 0.07
+    boxes = sorted((box(text) for text in ax.texts), key=lambda found: found.y0)
+    assert all(below.y1 < above.y0 for below, above in pairwise(boxes))
     assert plotting.curves({"a": [[1.0, 0.1]]}, log=True).get_yscale() == "log"
 
 
@@ -87,7 +100,7 @@ def test_scatter_shows_every_run():
     assert points == [[0.5, 0.7], [0.9]]
     assert list(ax.lines[0].get_ydata()) == [pytest.approx(0.6), 0.9]
     assert texts(ax) == ["chance"]
-    assert 0 < ax.texts[0].xy[1] < 0.2
+    assert middle(ax.texts[0]) == pytest.approx(ax.transData.transform((0, 0.1))[1], abs=1)
     assert plotting.scatter({1: [1.0]}, ax=ax) is ax
 
 
@@ -102,7 +115,10 @@ def test_strips_show_every_run_in_the_row_of_its_group():
 
 
 def test_a_row_of_grids_has_its_names_below_and_its_labels_once():
-    axes = plotting.grid_row({"seed 0": torch.eye(2), "seed 1": np.ones((2, 2))}, ["1", "2"], ["a", "b"])
+    grids = {"seed 0": torch.eye(2), "seed 1": np.ones((2, 2)), "seed 2": np.ones((2, 2))}
+    axes = plotting.grid_row(grids, ["1", "2"], ["a", "b"])
+    assert [ax.get_subplotspec().colspan.start for ax in axes] == [0, 1, 0]  # two across at most
+    axes = axes[:2]
     assert [texts(ax) for ax in axes] == [["1.0", "0.0", "0.0", "1.0", "seed 0"], ["1.0"] * 4 + ["seed 1"]]
     assert [t.get_text() for t in axes[0].get_xticklabels()] == ["a", "b"]
     with pytest.raises(ValueError, match=r"must be \(queries, keys\) = \(2, 1\), got \(2, 2\)"):
@@ -118,18 +134,6 @@ def test_a_cloud_has_as_many_points_as_numbers():
         plotting.cloud([1.0, 2.0], [1.0])
 
 
-def test_split_and_merge_names_its_stages_and_their_shapes():
-    ax = plotting.split_and_merge(5, 2, 3)
-    assert texts(ax)[::2] == ["x", "project", "split", "weights", "attend", "merge", "out"]
-    shapes = ["(5, 6)", "(5, 6)", "(2, 5, 3)", "(2, 5, 5)", "(2, 5, 3)", "(5, 6)", "(5, 6)"]
-    assert texts(ax)[1::2] == shapes
-    boxes = [(p.get_width(), p.get_height()) for p in ax.patches]
-    assert boxes[0] == boxes[-1] == (6, 5)  # in one piece
-    assert len(boxes) == 1 + 5 * 2 + 1
-    assert boxes[3:5] == [(3, 5)] * 2
-    assert plotting.split_and_merge(2, 2, 2, ax=ax) is ax
-
-
 def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     runs = {"a": [[1.0, 0.5], [1.0, 0.4]]}
     top, bottom = plotting.panels(
@@ -137,7 +141,8 @@ def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     )
     assert (top.get_ylabel(), bottom.get_ylabel(), bottom.get_xlabel()) == ("share", "norm", "d")
     assert (top.get_xscale(), top.get_yscale(), bottom.get_yscale()) == ("log", "linear", "log")
-    (only,) = plotting.panels({"loss": runs})
+    (only,) = plotting.panels({"loss": runs}, levels={"loss": (0.3, "chance"), "norm": (1.0, "one")})
+    assert texts(only) == ["a", "chance"]
     assert only.get_xscale() == "linear"
 
 
@@ -165,7 +170,8 @@ def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():
 
 def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed():
     masks = {"causal": causal_mask(3), "full": torch.ones(3, 3), "one ahead": causal_mask(3, offset=1)}
-    axes = plotting.mask_row(masks, allowed=causal_mask(3), columns=2, keys=list("abc"))
+    axes = plotting.mask_row(masks, allowed=causal_mask(3), columns=3, keys=list("abc"))
+    assert [ax.get_subplotspec().colspan.start for ax in axes] == [0, 1, 0]  # two across at most
     assert [ax.texts[0].get_text() for ax in axes] == list(masks)
     assert [len(ax.patches) for ax in axes] == [0, 3, 2]
     assert [t.get_text() for t in axes[0].get_xticklabels()] == ["a", "b", "c"]
@@ -195,13 +201,72 @@ def test_matrices_stand_under_their_names_in_one_scale():
     assert [ax.get_xlabel() for ax in (left, right, below)] == ["a", "b", "c"]
     assert [t.get_text() for t in left.get_yticklabels()] == ["row"]
     assert [t.get_text() for t in below.get_xticklabels()] == ["x", "y"]
-    assert {ax.images[0].get_clim() for ax in (left, right, below)} == {(-3, 3)}
+    assert {ax.collections[0].get_clim() for ax in (left, right, below)} == {(-3, 3)}
     assert len([ax for ax in left.figure.axes if ax.get_visible()]) == 3
     (only,) = plotting.matrices({"weights": torch.tensor([[0.25, 0.75]])}, ["row"], across=1, signed=False)
-    assert only.images[0].get_clim() == (0, 1)
+    assert only.collections[0].get_clim() == (0, 1)
+    (large,) = plotting.matrices({"weights": np.zeros((30, 30))}, [""] * 30, across=1)
+    assert len(large.images) == 1  # as pixels
 
 
 def test_matrices_must_fit_their_labels():
     with pytest.raises(ValueError) as caught:
         plotting.matrices({"a": [[1.0, 2.0]]}, ["row"], ["x", "y", "z"])
     assert str(caught.value) == "a must be (rows, columns) = (1, 3), got (1, 2)"
+
+
+def test_a_name_stands_at_the_end_of_its_line_though_limits_are_set_later():
+    ax = plotting.curves({"falls": [[3.0, 2.0, 1.0]], "rises": [[1.0, 2.0, 3.0]]})
+    ax.set(xlim=(0, 4), ylim=(0, 10))
+    for text, y in zip(ax.texts, (1.0, 3.0), strict=True):
+        found, end = box(text), ax.transData.transform((2.0, y))
+        assert middle(text) == pytest.approx(end[1], abs=1.5)
+        assert 0 < found.x0 - end[0] < 15
+    ax.set(yscale="log", ylim=(0.1, 10))
+    assert middle(ax.texts[0]) == pytest.approx(ax.transData.transform((2.0, 1.0))[1], abs=1.5)
+
+
+def test_the_name_of_a_line_that_leaves_the_frame_stays_at_the_frame():
+    ax = plotting.lines([0, 1, 2], {"steep": [0, 5, 50]})
+    ax.set(xlim=(0, 1), ylim=(0, 10))
+    frame, found = ax.get_window_extent(), box(ax.texts[0])
+    frame = ax.get_window_extent()
+    assert middle(ax.texts[0]) == pytest.approx(frame.y1, abs=1.5)
+    assert 0 < found.x0 - frame.x1 < 15
+
+
+def test_names_do_not_reach_down_to_the_numbers_of_the_axis():
+    ax = plotting.curves({"a": [[1.0, 0.0]], "b": [[1.0, 0.0]]})
+    ax.set_ylim(0, 1)
+    ax.figure.canvas.draw()
+    assert min(box(text).y0 for text in ax.texts) >= ax.get_window_extent().y0 - 2
+
+
+def test_names_that_would_overlap_move_apart_about_their_middle():
+    moved = spread(np.array([5.0, 5.0, 20.0, 5.5]), 2.0)
+    assert moved[2] == 20.0
+    assert sorted(moved[[0, 1, 3]]) == pytest.approx([3.1667, 5.1667, 7.1667], abs=1e-3)
+
+
+def test_a_region_that_cannot_be_entered_is_shaded_under_its_name():
+    ax = plotting.curves({"GRU": [[0.3, 0.6]]}, x=[4, 8], region=([4, 6, 8], [0.1, 0.2, 0.3], "nobody"))
+    shade = ax.collections[0].get_paths()[0].get_extents()
+    assert (shade.x0, shade.x1, shade.y0, shade.y1) == (4, 8, 0, 0.3)
+    assert "nobody" in texts(ax)
+    assert ax.get_ylim()[0] == 0
+    assert "nobody" in texts(plotting.lines([1, 2], {"a": [1, 2]}, region=([1, 2], [0.1, 0.2], "nobody")))
+    with pytest.raises(ValueError, match=r"as many heights as x, got \(1,\) and \(2,\)"):
+        plotting.curves({"a": [1.0]}, region=([1, 2], [0.1], "nobody"))
+
+
+def test_more_lines_than_colours_change_their_dashes_and_none_is_lost():
+    ax = plotting.lines([0, 1], {str(i): [i, i] for i in range(6)})
+    looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines]
+    assert len(set(looks)) == 6
+    ax = plotting.curves({"q": [[1.0, 2.0]]}, colours=[plotting.QUERY])
+    assert ax.lines[0].get_color() == plotting.QUERY
+
+
+def test_many_points_are_pixels_and_few_are_shapes():
+    assert plotting.cloud(np.zeros(1000), np.zeros(1000)).lines[0].get_rasterized()
+    assert not plotting.cloud(np.zeros(100), np.zeros(100)).lines[0].get_rasterized()

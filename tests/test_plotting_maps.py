@@ -44,8 +44,8 @@ def test_groups_get_a_colour_a_marker_and_a_name():
     ax = plotting.word_map(points, {"fruit": ["mango", "pear"], "vehicle": ["car"]})
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["fruit", "vehicle"]
     colours = {t.get_text(): to_hex(t.get_color()) for t in labels(ax)}
-    assert colours["mango"] == colours["pear"] == plotting.BLUE
-    assert colours["car"] == plotting.ORANGE
+    assert colours["mango"] == colours["pear"] == plotting.SERIES[0]
+    assert colours["car"] == plotting.SERIES[1]
     assert colours["other"] == plotting.MUTED
 
 

@@ -1,7 +1,8 @@
 """Figures and drawings of the book, in one language of colours and sizes.
 
-A figure is drawn on ``ax``, or on a new one, and its axes are returned; `book_style` gives it the look of the book. A
-schematic drawing is returned and shows itself as the last expression of a cell. Queries are rows, keys are columns.
+A figure is drawn on ``ax``, or on a new one, and its axes are returned; `book_style` gives it the look of
+the book. A schematic drawing is returned and shows itself as the last expression of a cell. Queries are
+rows, keys are columns.
 """
 
 from attnlib.plotting._style import (

@@ -1,7 +1,7 @@
 """Schematic drawings as SVG: boxes, arrows and text, in the colours of the book.
 
-A `Drawing` shows itself in a notebook, with text as text. Lengths are pixels: 13 px is the size of all text, and a
-drawing up to 580 px wide can still be read on a phone.
+A `Drawing` shows itself in a notebook, with text as text. Lengths are pixels: 13 px is the size of all
+text, and a drawing up to 580 px wide can still be read on a phone.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class Drawing:
         head: float = 7,
         opacity: float = 1.0,
     ) -> None:
-        """Draw an arrow that leaves ``start`` and reaches ``end`` vertically; ``lift`` says how far it swings."""
+        """Draw an arrow that leaves and arrives vertically; ``lift`` says how far it swings."""
         (x0, y0), (x1, y1) = start, end
         tip = _before((x1, y1 + lift), end, head - 1)
         bend = f"C{_number(x0)} {_number(y0 - lift)} {_number(x1)} {_number(y1 + lift)}"
@@ -157,7 +157,7 @@ class Drawing:
         maths: bool = False,
         turn: float = 0,
     ) -> None:
-        """Write a line of text, its middle at the height ``y``; in maths, ``h_t`` and ``h_{t-1}`` are lowered."""
+        """Write a line of text, its middle at the height ``y``; in maths, ``h_{t-1}`` is lowered."""
         style = f' font-family="{SERIF}" font-style="italic"' if maths else ""
         style += ' font-weight="600"' if bold else ""
         style += f' transform="rotate({_number(turn)} {_number(x)} {_number(y)})"' if turn else ""

@@ -55,6 +55,10 @@ def _places(ax: Axes, renderer: RendererBase) -> np.ndarray:
     at[:, 1] = np.clip(np.nan_to_num(at[:, 1], nan=frame.y0), frame.y0, frame.y1)
     size = renderer.points_to_pixels(ax.texts[0].get_fontsize()) if ax.texts else 10
     at[:, 1] = spread(at[:, 1], LEADING * size)
+    lowest = frame.y0 + size / 2  # below stand the numbers of the axis
+    for i in np.argsort(at[:, 1], kind="stable"):
+        at[i, 1] = max(at[i, 1], lowest)
+        lowest = at[i, 1] + LEADING * size
     return at
 
 

@@ -50,7 +50,8 @@ def gate(share: float = 0.8, old: float = 1.0, candidate: float = -0.5) -> Drawi
     picture.rect(end, middle, 96, full, fill=PAPER, edge=INK)
     picture.text(end + 48, middle + full / 2 - 10, "new", bold=True)
     picture.text(end + 48, middle + full / 2 + 10, _said(new))
-    sum_of = f"{_said(new)} = {_said(share)} · {_said(old)} + {_said(1 - share)} · ({_said(candidate)})"
+    last = f"({_said(candidate)})" if candidate < 0 else _said(candidate)
+    sum_of = f"{_said(new)} = {_said(share)} · {_said(old)} + {_said(1 - share)} · {last}"
     picture.text(240, 203, sum_of, colour=MUTED)
     return picture
 
@@ -90,7 +91,7 @@ def lstm_cell() -> Drawing:
 
 
 def gru_cell() -> Drawing:
-    """Draw a GRU cell: one state, an update gate that keeps or replaces, a reset gate that lets the past be read.
+    """Draw a GRU cell: one state, a gate that keeps or replaces it, a gate that lets the past be read.
 
     Returns:
         The drawing, as the last expression of a cell.

@@ -13,7 +13,7 @@ from attnlib.plotting.ends import End, draw_level, draw_region, name_ends
 
 
 def _look(i: int, colours: Sequence[str] | None = None) -> tuple[str, str]:
-    """Return the colour and the dashes of the line with this number; after the last colour the dashes change."""
+    """Return colour and dashes of the line with this number; after the last colour the dashes change."""
     chosen = SERIES if colours is None else colours
     return chosen[i % len(chosen)], ("-", "--", ":")[i // len(chosen) % 3]
 

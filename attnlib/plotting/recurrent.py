@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
-from attnlib.plotting.drawing import WIDEST, Drawing, column
+from attnlib.plotting.drawing import Drawing, column, text_width
 
 STATE = SERIES[0]
-BOX, TALL, EDGE = 40, 34, 8  # a state's box and the margin, in pixels
+BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
+ROW = 500  # lowered letters can be read on a phone up to this width
 
 
 def state_box(picture: Drawing, x: float, y: float, name: str, *, opacity: float = 0.16) -> None:
@@ -32,11 +34,13 @@ def unrolled_network(words: Sequence[str], *, state: str = "h") -> Drawing:
     """
     if not words:
         raise ValueError("words must hold at least one word, got none")
-    step = column(words, least=BOX + 24, room=12)
-    most = max(1, int((WIDEST - 2 * EDGE - BOX) / step))
+    wide = [text_width(word) for word in words]
+    step = max([BOX + 18.0, *((one + next_one) / 2 + 8 for one, next_one in pairwise(wide))])
+    over = max(0.0, (max(wide) - BOX) / 2 - EDGE)  # what a long word at the end needs
+    most = max(1, int((ROW - 2 * EDGE - BOX - over) / step))
     rows = -(-len(words) // most)
     across = -(-len(words) // rows)  # rows of equal length
-    picture = Drawing(2 * EDGE + BOX + across * step, rows * 104 - 10)
+    picture = Drawing(2 * EDGE + BOX + across * step + over, rows * 104 - 10)
     for row in range(rows):
         y = EDGE + TALL / 2 + row * 104
         first = row * across
@@ -57,8 +61,8 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
     Args:
         source: The words that are read.
         target: The words that are written.
-        attention: Whether the decoder looks at every state of the encoder, drawn for its second word; if not, one
-            vector is all it gets.
+        attention: Whether the decoder looks at every state of the encoder, drawn for its second word; if
+            not, one vector is all it gets.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -83,7 +87,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
         _one_vector(picture, below, above, low, high, middle)
     for name, places, y in (("encoder", below, low), ("decoder", above, high)):
         picture.text(EDGE, y, name, anchor="start", bold=True)
-        for x, after in zip(places, places[1:], strict=False):
+        for x, after in pairwise(places):
             picture.arrow((x + BOX / 2 + 2, y), (after - BOX / 2 - 2, y))
         for i, x in enumerate(places, 1):
             state_box(picture, x, y, f"{'h' if y == low else 's'}_{{{i}}}")

@@ -29,8 +29,9 @@ def attention_table(
 ) -> Drawing:
     """Draw what attention computes as one table, which grows with what is given.
 
-    Queries go down, keys across; where both meet stand scores, or weights as filled cells, or both. Each value stands under
-    its key, each output at the right of its query. What is not given is not drawn; cells without numbers are empty.
+    Queries go down, keys across; where both meet stand scores, or weights as filled cells, or both. Each
+    value stands under its key, each output at the right of its query. What is not given is not drawn;
+    cells without numbers are empty.
 
     Args:
         words: The words that ask, one for each of the T queries; up to about 8.

@@ -14,7 +14,7 @@ def tiles(rows: int, columns: int, at: tuple[int, int]) -> Drawing:
     Args:
         rows: Blocks of queries, up to 8.
         columns: Blocks of keys and values, up to 6.
-        at: Row and column of the tile that is worked on, counted from 0; row by row, those before it are done.
+        at: Row and column of the tile that is worked on, counted from 0; those before it are done.
 
     Returns:
         The drawing, as the last expression of a cell.

@@ -159,7 +159,8 @@ def _text(element: ElementTree.Element) -> str:
 
 
 def _styles(style: str) -> dict[str, str]:
-    return dict(part.strip().split(":", 1) for part in style.split(";") if ":" in part)
+    parts = (part.split(":", 1) for part in style.split(";") if ":" in part)
+    return {name.strip(): value.strip() for name, value in parts}
 
 
 def _short(value: str) -> str:

@@ -1,0 +1,245 @@
+"""Schematic drawings: text as text, the colours of the book, nothing outside the frame, legible on a phone."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+
+from attnlib import plotting
+from attnlib.plotting._style import THEME, WEIGHT_FILL
+from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
+
+WORDS = ["I", "love", "Paris"]
+LONG = ["The", "apple", "that", "fell", "was", "green", "and", "sweet"]
+WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]])
+VALUES = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, -1.0]])
+
+DRAWINGS = {
+    "table": plotting.attention_table(WORDS, weights=WEIGHTS, values=VALUES, output=WEIGHTS @ VALUES, row=2),
+    "large table": plotting.attention_table(
+        LONG, scores=np.full((8, 8), -9.9), weights=np.eye(8), values=np.ones((8, 3)), digits=1
+    ),
+    "network": plotting.unrolled_network(LONG),
+    "long network": plotting.unrolled_network(LONG + LONG),
+    "one vector": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"]),
+    "attention": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"], attention=True),
+    "gate": plotting.gate(),
+    "lstm": plotting.lstm_cell(),
+    "gru": plotting.gru_cell(),
+    "door": plotting.narrow_door(16, 8),
+    "projections": plotting.project(WORDS),
+    "heads": plotting.split_and_merge(5, 2, 3),
+    "cache": plotting.kv_cache(LONG, 4),
+    "tiles": plotting.tiles(4, 4, (1, 2)),
+}
+
+
+def parts(drawing, tag):
+    root = ElementTree.fromstring(drawing._repr_svg_())
+    return [part for part in root.iter() if part.tag.endswith("}" + tag)]
+
+
+def texts(drawing):
+    return ["".join(part.itertext()) for part in parts(drawing, "text")]
+
+
+def filled(drawing, colour):
+    return [part for part in parts(drawing, "rect") if part.get("fill") == colour]
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_drawing_uses_the_colours_of_the_book_alone(name):
+    svg = DRAWINGS[name]._repr_svg_()
+    assert set(re.findall(r"#[0-9a-f]{6}", svg)) <= set(THEME)
+    assert 'id="' not in svg  # so two of them may stand on one page
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_drawing_can_be_read_on_a_phone(name):
+    drawing = DRAWINGS[name]
+    assert drawing.width <= WIDEST
+    shown = min(1.0, 365 / drawing.width)  # what a screen of 390 px leaves
+    assert SIZE * shown >= 8
+    lowered = [float(part.get("font-size", "100%")[:-1]) / 100 for part in parts(drawing, "tspan")]
+    assert all(SIZE * size * shown >= 7.9 for size in lowered)
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_all_text_is_inside_the_frame(name):
+    drawing = DRAWINGS[name]
+    for part in parts(drawing, "text"):
+        x, y = float(part.get("x")), float(part.get("y"))
+        wide = text_width("".join(part.itertext())) * 0.85  # the width is an upper bound
+        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[part.get("text-anchor")]
+        assert left >= -1, "".join(part.itertext())
+        assert left + wide <= drawing.width + 1, "".join(part.itertext())
+        assert SIZE * 0.7 <= y <= drawing.height, "".join(part.itertext())
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_no_text_covers_another(name):
+    boxes = []
+    for part in parts(DRAWINGS[name], "text"):
+        x, y = float(part.get("x")), float(part.get("y"))
+        wide = text_width("".join(part.itertext())) * 0.7
+        left = {"start": x, "middle": x - wide / 2, "end": x - wide}[part.get("text-anchor")]
+        boxes.append((left, y - 9, left + wide, y, "".join(part.itertext())))
+    for i, a in enumerate(boxes):
+        for b in boxes[:i]:
+            assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1], (a[4], b[4])
+
+
+def test_the_table_grows_with_what_is_given():
+    empty = plotting.attention_table(WORDS)
+    assert texts(empty) == ["keys", "queries", *WORDS, *WORDS, ""]
+    scored = plotting.attention_table(WORDS, scores=[[1, 2, -np.inf]] * 3, digits=1)
+    assert texts(scored)[8:11] == ["1.0", "2.0", "−∞"]
+    assert "scores: query · key" in texts(scored)
+    weighted = plotting.attention_table(WORDS, weights=WEIGHTS, values=VALUES)
+    assert "values" in texts(weighted)
+    assert "output" not in texts(weighted)
+    whole = texts(plotting.attention_table(WORDS, weights=WEIGHTS, values=VALUES, output=WEIGHTS @ VALUES))
+    assert whole[-6:] == ["0.90", "0.10", "0.00", "1.00", "1.25", "−0.25"]
+
+
+def test_a_weight_is_as_full_as_it_is_large():
+    cells = filled(plotting.attention_table(WORDS, weights=WEIGHTS), WEIGHT_FILL)
+    shown = [float(cell.get("fill-opacity", 1)) for cell in cells]
+    assert shown == pytest.approx(WEIGHTS.flatten().tolist(), abs=1e-6)
+
+
+def test_one_row_is_looked_at_and_the_others_are_pale():
+    table = plotting.attention_table(WORDS, weights=WEIGHTS, row=0)
+    opacities = [float(cell.get("fill-opacity", 1)) for cell in filled(table, WEIGHT_FILL)]
+    assert opacities[0] == pytest.approx(0.7)
+    assert opacities[4] == pytest.approx(0.4)
+    bold = [part.text for part in parts(table, "text") if part.get("font-weight")]
+    assert bold == ["keys", "queries", "I", "0.70", "0.20", "0.10"]
+
+
+def test_hidden_cells_have_no_number():
+    table = plotting.attention_table(WORDS, weights=WEIGHTS, mask=torch.tril(torch.ones(3, 3)))
+    assert texts(table)[8:-1] == ["0.70", "0.00", "1.00", "0.25", "0.25", "0.50"]
+
+
+def test_keys_may_be_other_words_than_queries():
+    table = plotting.attention_table(["aime"], keys=WORDS, weights=[[0.1, 0.8, 0.1]])
+    assert texts(table)[:6] == ["keys", "queries", *WORDS, "aime"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"weights": np.eye(2)}, "weights must be (3, 3) to fit the words, got (2, 2)"),
+        ({"values": [1.0, 2.0, 3.0]}, "values must be (3, any width) to fit the words, got (3,)"),
+        ({"output": np.ones((2, 4))}, "output must be (3, any width) to fit the words, got (2, 4)"),
+        ({"row": 3}, "row must be one of the 3 queries, from 0 to 2, got 3"),
+        (
+            {"keys": ["extraordinarily"] * 8},
+            "the table has room for 4 keys as long as these, got 8: use fewer",
+        ),
+    ],
+)
+def test_the_table_says_what_does_not_fit(wrong, said):
+    with pytest.raises(ValueError) as caught:
+        plotting.attention_table(WORDS, **wrong)
+    assert str(caught.value) == said
+
+
+def test_a_network_is_unrolled_once_for_each_word_and_goes_on_in_a_second_row():
+    assert texts(plotting.unrolled_network(WORDS, state="s")) == [
+        "s0",
+        "s1",
+        "I",
+        "s2",
+        "love",
+        "s3",
+        "Paris",
+    ]
+    long = plotting.unrolled_network(LONG + LONG)
+    assert texts(long)[-2:] == ["h16", "sweet"]
+    assert texts(long).count("h8") == 2  # where the first row ends, the second begins
+    with pytest.raises(ValueError, match="at least one word, got none"):
+        plotting.unrolled_network([])
+
+
+def test_attention_replaces_the_one_vector_by_a_line_to_every_state():
+    without = plotting.encoder_decoder(WORDS, ["j'", "aime"])
+    assert "one vector" in texts(without)
+    looking = plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True)
+    assert "one vector" not in texts(looking)
+    assert len([p for p in parts(looking, "path") if p.get("stroke") == plotting.WEIGHT]) == 3
+    with pytest.raises(ValueError, match="must hold words, got 3 and 0"):
+        plotting.encoder_decoder(WORDS, [])
+
+
+def test_the_gate_adds_up():
+    assert "0.7 = 0.8 · 1.0 + 0.2 · (−0.5)" in texts(plotting.gate())
+    assert "0.25 = 0.25 · 1.0 + 0.75 · 0.0" in texts(plotting.gate(0.25, 1.0, 0.0))
+    with pytest.raises(ValueError, match=r"share must be between 0 and 1, got 1\.5"):
+        plotting.gate(1.5)
+
+
+def test_every_gate_of_a_cell_has_its_name():
+    assert {"forget", "input", "candidate", "output"} <= set(texts(plotting.lstm_cell()))
+    assert {"update", "reset", "candidate"} <= set(texts(plotting.gru_cell()))
+
+
+def test_what_leaves_the_door_is_faded_unless_all_fits():
+    def dots(drawing):
+        return [float(dot.get("fill-opacity", 1)) for dot in parts(drawing, "circle")]
+
+    assert dots(plotting.narrow_door(4, 1)) == [1, 0.25] * 4
+    assert dots(plotting.narrow_door(3, 3)) == [1, 1] * 3
+    assert texts(plotting.narrow_door(16, 8)) == ["16 numbers", "a state of 8", "16 again, faded"]
+    with pytest.raises(ValueError, match="d must be between 1 and 24, got 0"):
+        plotting.narrow_door(4, 0)
+
+
+def test_words_are_projected_three_times_each_in_its_colour():
+    drawing = plotting.project(WORDS, width=4, head=2)
+    assert [t for t in texts(drawing) if len(t) < 3] == ["X", "I", "WQ", "Q", "WK", "K", "WV", "V"]
+    for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
+        assert len(filled(drawing, colour)) == 1 + 3 * 2
+    with pytest.raises(ValueError, match="at least one word, got none"):
+        plotting.project([])
+
+
+def test_heads_split_with_q_k_and_v_told_apart():
+    drawing = plotting.split_and_merge(5, 2, 3)
+    shapes = [text for text in texts(drawing) if text.startswith(("(", "3 ×"))]
+    assert shapes == ["(5, 6)", "3 × (5, 6)", "(2, 5, 5)", "(2, 5, 3)", "(5, 6)", "(5, 6)", "(2, 5, 3)"]
+    for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
+        assert len(filled(drawing, colour)) == 2 * 2  # in the projection, and in the lanes
+    assert len(filled(drawing, WEIGHT_FILL)) == 2
+
+
+def test_the_cache_holds_what_was_read_and_has_room_for_the_rest():
+    drawing = plotting.kv_cache(LONG, 2)
+    assert len(filled(drawing, plotting.KEY)) == len(filled(drawing, plotting.VALUE)) == 3
+    assert len([r for r in parts(drawing, "rect") if r.get("stroke-dasharray")]) == 2 * 5
+    assert "stored" in texts(drawing)
+    assert "stored" not in texts(plotting.kv_cache(LONG, 0))
+    with pytest.raises(ValueError, match="step must be from 0 to 7, a place of the words, got 8"):
+        plotting.kv_cache(LONG, 8)
+
+
+def test_tiles_before_the_present_one_are_done():
+    drawing = plotting.tiles(3, 4, (1, 2))
+    assert texts(drawing).count("✓") == 4 + 2
+    assert texts(drawing).count("q2") == 2  # in its row, and in fast memory
+    with pytest.raises(ValueError, match=r"at must be a tile of the 3 by 4, got \(3, 0\)"):
+        plotting.tiles(3, 4, (3, 0))
+    with pytest.raises(ValueError, match="rows must be 1 to 8 and columns 1 to 6, got 3 and 9"):
+        plotting.tiles(3, 9, (0, 0))
+
+
+def test_a_drawing_has_no_address_in_its_name_and_escapes_its_text():
+    drawing = Drawing(20, 10)
+    drawing.text(3, 5, "a < b & c")
+    assert repr(drawing) == "Drawing(20, 10)"
+    assert "a &lt; b &amp; c</text>" in drawing._repr_svg_()
+    with pytest.raises(ValueError, match="at most 580 px wide, got 600: draw fewer words"):
+        Drawing(600, 10)
