@@ -296,6 +296,19 @@ def test_the_cost_of_a_model_by_hand():
     assert CostCalculator(d_model=8, heads=4, kv_heads=4, network=True).numbers()["crossover"] == 6 * 8
 
 
+def test_what_a_gpu_holds_beside_the_weights_of_a_known_model():
+    known = {model["name"]: model for model in CostCalculator().models}
+    sizes = {name: known["Llama 3 8B"][name] for name in ("layers", "d_model", "heads", "kv_heads")}
+    llama = CostCalculator(named="Llama 3 8B", gpu=24, width=2, **sizes)
+    token = 32 * 2 * 8 * 128 * 2
+    weights = 2 * 8_030_261_248
+    assert llama.memory() == {"weights": weights, "room": (24 * 10**9 - weights) // token}
+    llama.layers = 31
+    assert llama.memory() == {"weights": 0, "room": 24 * 10**9 * 32 // (31 * token)}
+    assert CostCalculator(named="Llama 3 8B", gpu=1, width=2, **sizes).memory()["room"] == 0
+    assert all(m["d_model"] % m["heads"] == m["heads"] % m["kv_heads"] == 0 for m in known.values())
+
+
 def test_the_cost_says_what_it_is_of():
     expected = "CostCalculator(n=1024, d_model=768, heads=12, kv_heads=12, layers=12, width=2)"
     assert repr(CostCalculator()) == expected

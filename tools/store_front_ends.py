@@ -1,8 +1,8 @@
 """Put the present front ends into the stored notebooks, without running them again.
 
 A notebook carries a copy of the script and the style of each widget it shows. No output depends on them, so
-after a change in ``attnlib/widgets/static`` this does what running all notebooks would do, in a second. A trait
-that the class has and the notebook has not is stored with its default; one that the class has no more is dropped.
+after a change in ``attnlib/widgets/static`` this does what running all notebooks would do, in a second. What
+is new in the state of a class is stored with its default, and what is gone is dropped.
 
 python tools/store_front_ends.py book/*.ipynb
 """

@@ -19,6 +19,7 @@ VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">.
 MARK, END = "<!-- first state -->", "<!-- end of first state -->"
 DRAWN = re.compile(f"{MARK}.*?{END}", re.DOTALL)
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+UNNEEDED = r"^https?:|\.(png|svg)|/(mathjax|fontawesome)|/_static/(?!hydrate-widgets).*\.js"
 TAKE = (Path(__file__).parent / "first_state.js").read_text("utf8")
 
 
@@ -56,7 +57,7 @@ def draw(pages: list[Path], browser: str) -> None:
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
         context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-        context.route(re.compile(r"mathjax|^https?:"), lambda route: route.abort())
+        context.route(re.compile(UNNEEDED), lambda route: route.abort())
         tab = context.new_page()
         for page in pages:
             text = DRAWN.sub("", page.read_text("utf8"))

@@ -29,7 +29,31 @@ def assert_numbers_are_attnlibs(page):
     assert share == pytest.approx(expected["core"] / total, rel=1e-6)
     assert cells.pop("token") == pytest.approx(total / n, rel=1e-6)
     assert cells == pytest.approx(expected, rel=1e-6)
+    widget.named = box.locator("select").first.evaluate("n => n.selectedOptions[0].textContent")
+    widget.gpu = int(
+        box.locator("select").nth(1).evaluate("n => n.selectedOptions[0].textContent.match(/\\d+(?= GB)/)[0]")
+    )
+    held = box.locator(".pa-fits").evaluate("n => [+n.dataset.weights, +n.dataset.room]")
+    assert held == list(widget.memory().values())
     return widget
+
+
+def test_models_people_know_are_held_against_the_memory_of_a_gpu(visit):
+    page = visit(PAGE)
+    box = page.locator(".pa-cost")
+    model, card = box.locator("select").all()
+    for name in ("GPT-2 XL", "Llama 2 7B", "Mistral 7B v0.3", "Llama 3 8B", "Llama 3 70B"):
+        model.select_option(label=name)
+        assert assert_numbers_are_attnlibs(page).named == name
+    assert "too much" not in box.locator(".pa-fits").inner_text()
+    card.select_option(label="H100, 80 GB")
+    assert "the weights alone do not fit the H100" in box.locator(".pa-fits").inner_text()
+    box.locator("input[type=radio]").last.check()
+    assert "fits the H100" in box.locator(".pa-fits").inner_text()
+    box.locator("[data-size=layers]").fill("79")
+    assert assert_numbers_are_attnlibs(page).named == "your own"
+    assert "weights not counted" in box.locator(".pa-fits").inner_text()
+    assert page.trouble == []
 
 
 def test_keyboard_alone_moves_the_sizes_and_the_numbers_follow(visit):

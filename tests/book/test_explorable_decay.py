@@ -59,6 +59,28 @@ def test_every_weight_and_some_lengths_give_pythons_numbers(visit):
     assert page.trouble == []
 
 
+def test_a_line_that_leaves_the_axis_is_cut_with_an_arrow_and_its_value(visit):
+    page = visit(PAGE, reduced_motion="reduce")
+    decay = page.locator(".pa-decay")
+    weight, length = decay.locator("input[type=range]").all()
+    assert decay.locator(".pa-off").count() == 0
+    for value, said in (
+        ("1.5", "4.1 \u00d7 10\u00b9\u2077 at step 100"),
+        ("0.5", "7.9 \u00d7 10\u207b\u00b3\u00b9 at step 100"),
+    ):
+        weight.fill(value)
+        length.fill("100")
+        assert decay.locator(".pa-off-value").text_content() == said
+        assert decay.locator(".pa-off").count() == 1
+        assert decay.locator(".pa-end").count() == 0
+        # inside the frame the line has one slope: no plateau at the edge
+        slopes = decay.locator(".pa-curve").evaluate(
+            """n => { const p = n.getAttribute("d").slice(1).split("L").map((s) => s.split(" ").map(Number));
+            return p.slice(1).map(([x, y], i) => [p[i][1], (y - p[i][1]) / (x - p[i][0])]).filter(([y]) => y > 14 && y < 240).map(([, s]) => s); }"""
+        )
+        assert max(slopes) - min(slopes) < 0.05
+
+
 def test_it_fits_a_phone_and_answers_a_finger(visit):
     page = visit(PAGE, **PHONE)
     decay = page.locator(".pa-decay")

@@ -98,16 +98,30 @@ def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, wid
     assert page.trouble == []
 
 
-def test_a_mouse_and_a_finger_choose_the_token_and_it_fits_a_phone(visit, widget):
+def test_hovering_shows_and_only_a_click_chooses(visit, widget):
     page = visit(PAGE)
-    page.locator(".pa-heads").scroll_into_view_if_needed()
-    page.locator(".pa-heads [data-token='2']").last.hover()
+    heads = page.locator(".pa-heads")
+    heads.scroll_into_view_if_needed()
+    told = heads.locator(".pa-answers caption").inner_text()
+    heads.locator("g[data-token='2']").last.hover()
+    assert heads.locator(".pa-canvas").get_attribute("data-token") == "2"
+    assert heads.locator(".pa-beam").count() == 3
+    assert heads.locator(".pa-answers caption").inner_text() == told
+    heads.locator(".pa-total").hover()
+    assert heads.locator(".pa-canvas").get_attribute("data-token") == "5"
+    assert_numbers_are_pythons(page, widget)
+    assert widget.token == 5
+    heads.locator("g[data-token='2']").last.click()
     assert_numbers_are_pythons(page, widget)
     assert widget.token == 2
+    assert page.trouble == []
+
+
+def test_a_finger_chooses_the_token_and_it_fits_a_phone(visit, widget):
     page = visit(PAGE, **PHONE)
     heads = page.locator(".pa-heads")
     heads.scroll_into_view_if_needed()
-    heads.locator("[data-token='7']").last.tap()
+    heads.locator("g[data-token='7']").last.tap()
     assert_numbers_are_pythons(page, widget)
     assert widget.token == 7
     assert heads.evaluate("n => n.scrollWidth <= n.clientWidth")

@@ -57,9 +57,10 @@ def test_keyboard_alone_walks_and_paints(visit):
 def test_every_preset_gives_attnlibs_numbers_and_a_mouse_paints_a_row(visit):
     page = visit(PAGE)
     painter = page.locator(".pa-masks")
-    starts = painter.locator(".pa-starts button")
-    for i in range(starts.count()):
-        starts.nth(i).click()
+    starts = painter.locator(".pa-choice input")
+    assert starts.count() == 7
+    for i in range(7):
+        starts.nth(i).check()
         widget = assert_numbers_are_attnlibs(page)
         assert widget.mask == widget.presets[i]["mask"]
     assert painter.locator(".pa-row-sum").all_inner_texts() == ["blind"] * 6
@@ -76,10 +77,27 @@ def test_every_preset_gives_attnlibs_numbers_and_a_mouse_paints_a_row(visit):
     assert page.trouble == []
 
 
+def test_the_chosen_mask_is_marked_and_the_legend_says_why_a_closed_word_is_felt(visit):
+    page = visit(PAGE)
+    painter = page.locator(".pa-masks")
+    chosen, legend = painter.locator(".pa-choice input:checked + span"), painter.locator(".pa-legend")
+    assert chosen.inner_text() == "causal"
+    assert legend.inner_text() == ""
+    painter.get_by_label("window of 2").check()
+    assert chosen.inner_text() == "window of 2"
+    painter.locator("input[type=range]").fill("3")
+    assert "through another word, a layer earlier" in legend.inner_text()
+    painter.locator(".pa-cell").first.press("Space")
+    assert chosen.count() == 0
+    painter.locator("input[type=range]").fill("1")
+    painter.locator("input[role=switch]").check()
+    assert "in the sum that the row was divided by" in legend.inner_text()
+
+
 def test_it_fits_a_phone_and_answers_a_finger(visit):
     page = visit(PAGE, **PHONE)
     painter = page.locator(".pa-masks")
     painter.locator(".pa-cell").nth(1).tap()
     assert assert_numbers_are_attnlibs(page).leaks().sum() == 1
     assert painter.evaluate("n => n.scrollWidth <= n.clientWidth")
-    assert painter.locator(".pa-cell").first.bounding_box()["width"] >= 24
+    assert painter.locator(".pa-cell").first.bounding_box()["width"] >= 44

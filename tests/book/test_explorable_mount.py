@@ -19,7 +19,7 @@ export default explorable({ name: "counter", label: "A counter", state: ["n", "m
 """
 # a model as JupyterLab's: it announces each change, and counts who listens
 HOST = """
-async ([source, state]) => {
+async ([source, state, asked]) => {
   const listeners = new Map();
   const at = (event) => listeners.get(event) ?? listeners.set(event, new Set()).get(event);
   const model = {
@@ -29,8 +29,10 @@ async ([source, state]) => {
     listening: () => [...listeners.values()].reduce((n, all) => n + all.size, 0),
   };
   const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+  document.body.replaceChildren();
   const el = document.body.appendChild(document.createElement("div"));
-  const remove = module.default.render({ model, el });
+  const page = asked && { asked: (name, run) => run(Object.fromEntries(new URLSearchParams(asked))), changed() {} };
+  const remove = module.default.render({ model, el, page });
   Object.assign(globalThis, { model, el, remove });
 }
 """
@@ -54,19 +56,22 @@ def host(chromium):
     page.trouble = []
     page.on("pageerror", lambda error: page.trouble.append(str(error)))
 
-    def show(source, state):
-        page.evaluate(HOST, [source, state])
+    def show(source, state, asked=None):
+        page.evaluate(HOST, [source, state, asked])
         return page
 
     yield show
     page.close()
 
 
-def mounted(host, name):
-    widget = heads() if name == "HeadViewer" else getattr(widgets, name)()
+def mounted(host, name, asked=None):
+    """Show a widget, or a new one of a class; ``asked`` is what an address asks of it."""
+    widget = (
+        name if not isinstance(name, str) else heads() if name == "HeadViewer" else getattr(widgets, name)()
+    )
     state = {key: value for key, value in widget.get_state().items() if not key.startswith("_")}
     del state["layout"]
-    return host(widget._esm, state)
+    return host(widget._esm, state, asked)
 
 
 def test_several_changes_are_saved_once_and_drawn_once(host):

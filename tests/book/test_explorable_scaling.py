@@ -21,6 +21,8 @@ def assert_numbers_are_pythons(page):
         "all => Object.fromEntries(all.map(r => [r.dataset.row, +r.lastChild.dataset.value]))"
     )
     assert shown == pytest.approx(lab.numbers(), rel=1e-6, abs=1e-6)
+    scores = root.locator(".pa-score").evaluate_all("all => all.map(b => +b.dataset.value)")
+    assert scores == pytest.approx(lab.scores().tolist(), rel=1e-6, abs=1e-6)
     bars = root.locator(".pa-weight").evaluate_all("all => all.map(b => +b.dataset.value)")
     assert bars == pytest.approx(sorted(lab.weights().tolist(), reverse=True), abs=1e-6)
     return lab
@@ -41,7 +43,7 @@ def test_keyboard_alone_works_it_and_the_numbers_follow(visit):
     spread.focus()
     page.keyboard.press("End")
     assert assert_numbers_are_pythons(page).spread == 3
-    root.locator("button").focus()
+    root.get_by_role("button", name="draw again").focus()
     page.keyboard.press("Enter")
     assert assert_numbers_are_pythons(page).draw == 2
     page.wait_for_timeout(600)
@@ -58,7 +60,7 @@ def test_it_fits_a_phone_and_answers_a_finger_with_pythons_numbers(visit):
         width.fill(power)
         for i in range(3):
             root.locator(".pa-choice label").nth(i).tap()
-            root.locator("button").tap()
+            root.get_by_role("button", name="draw again").tap()
             assert assert_numbers_are_pythons(page).scaling == SCALINGS[i]
     spread.fill("2.5")
     assert assert_numbers_are_pythons(page).spread == 2.5

@@ -32,7 +32,7 @@ def shown(page):
     values = "nodes => nodes.map(n => +n.dataset.value)"
     numbers = {
         kind: plane.locator(f"td[data-kind={kind}]").evaluate_all(values)
-        for kind in ("score", "back", "weight")
+        for kind in ("score", "grown", "weight")
     }
     numbers["new"] = plane.locator(".pa-sum").evaluate("n => [+n.dataset.x, +n.dataset.y]")
     return state, numbers
@@ -46,13 +46,13 @@ def assert_numbers_are_attnlibs(page):
     i = state["query"]
     expected = {
         "score": scores[i],
-        "back": scores[:, i],
+        "grown": scores[i].exp(),
         "weight": widget.weights()[i],
         "new": widget.output()[i],
     }
     for kind, value in expected.items():
         got = torch.tensor(numbers[kind], dtype=torch.float64)
-        torch.testing.assert_close(got, value, rtol=0, atol=1e-6)
+        torch.testing.assert_close(got, value, rtol=1e-9 if kind == "grown" else 0, atol=1e-6)
     return state
 
 
@@ -95,7 +95,7 @@ def test_every_switch_and_sentence_gives_attnlibs_numbers(visit, name, how):
 def test_a_projection_of_its_own_makes_scores_one_sided(visit):
     page = visit("book/03_queries_keys_values")
     plane = page.locator(".pa-plane")
-    assert "same in both directions" in plane.locator(".pa-symmetry").inner_text()
+    assert plane.locator(".pa-symmetry").inner_text() == "apple scores phone as phone scores apple: 8.00."
     assert plane.locator(".pa-slider").is_hidden()
     plane.locator("input[role=switch]").nth(1).focus()
     page.keyboard.press("Space")
@@ -104,9 +104,8 @@ def test_a_projection_of_its_own_makes_scores_one_sided(visit):
         page.keyboard.press("ArrowRight")
     state = assert_numbers_are_attnlibs(page)
     assert state["turn"] == 90
-    assert "differ with the direction" in plane.locator(".pa-symmetry").inner_text()
-    plane.get_by_role("button", name="Put the words back").press("Enter")
-    assert assert_numbers_are_attnlibs(page)["points"] == [[1, 1], [2, 2], [0, 4]]
+    said = plane.locator(".pa-symmetry").inner_text()
+    assert said == "apple scores phone 8.00, but phone scores apple \u22128.00."
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -124,6 +123,47 @@ def test_a_word_can_be_dragged(visit, scheme):
     state = assert_numbers_are_attnlibs(page)
     assert state["points"][1] == pytest.approx([3, 3], abs=0.06)
     assert state["query"] == 1
+
+
+def test_a_click_that_trembles_chooses_and_moves_nothing(visit):
+    page = visit("book/03_queries_keys_values")
+    word = page.locator(".pa-plane .pa-word").nth(2)
+    word.scroll_into_view_if_needed()
+    box = word.locator("circle").nth(1).bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 2, y + 2)
+    page.mouse.up()
+    state = assert_numbers_are_attnlibs(page)
+    assert (state["query"], state["points"][2]) == (2, [0, 4])
+    page.locator(".pa-plane .pa-queries input").nth(1).press("Space")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 6, y)
+    page.mouse.up()
+    state = assert_numbers_are_attnlibs(page)
+    assert state["query"] == 1
+    assert state["points"][2][0] > 0.1
+
+
+def test_the_axes_have_numbers_and_no_label_leaves_the_frame(visit):
+    page = visit("book/03_queries_keys_values", reduced_motion="reduce")
+    plane = page.locator(".pa-plane")
+    names = plane.locator(".pa-axis-name").all_text_contents()
+    assert {"\u22122", "2", "4"} <= set(names)
+    plane.locator("input[role=switch]").nth(1).press("Space")
+    for corner in ("ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown"):
+        plane.locator(".pa-word").nth(1).focus()
+        for _ in range(17):
+            page.keyboard.press(f"Shift+{corner}")
+        out = plane.locator(".pa-canvas").evaluate(
+            """svg => { const frame = svg.getBoundingClientRect(); return [...svg.querySelectorAll("text")].filter((text) => {
+            const box = text.getBoundingClientRect();
+            return box.left < frame.left || box.right > frame.right || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+            }).map((text) => text.textContent); }"""
+        )
+        assert out == []
 
 
 def test_a_finger_chooses_and_drags_a_word(visit):

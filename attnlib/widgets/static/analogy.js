@@ -63,7 +63,7 @@ function placeLabels(items, lines) {
   });
 }
 
-function build({ model, state, update, on, redraw }) {
+function build({ model, state, update, on }) {
   const words = model.get("words");
   const flat = halves(model.get("vectors"));
   const wide = flat.length / words.length;
@@ -205,7 +205,6 @@ function build({ model, state, update, on, redraw }) {
     on(name, () => { delete unknown[name]; fill(name); complain(); });
     fill(name);
   }
-  document.fonts?.ready.then(redraw);   // labels are measured: once more in the page's own font
   return {
     parts: [make("div", { class: "pa-presets" }, presetChoice), equation, list, trouble, make("div", { class: "pa-bar" }, excludeLabel),
       make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table))],

@@ -341,6 +341,7 @@ function explorable({ name, label, state: names, codes = () => ({}), mend = (now
     page?.asked(name, (asked) => update(mend({ ...structuredClone(first), ...understood(spelling, asked) }, model)), root);
     for (const part of names) on(part, soon);
     redraw();
+    if (document.fonts?.status === "loading") document.fonts.ready.then(redraw);   // labels are measured: once more in the page's own font
     return () => removal.abort();
   }
   return { render };

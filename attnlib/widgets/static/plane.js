@@ -58,7 +58,7 @@ function build({ model, state, update, on }) {
   const [zeroX, zeroY] = place([0, 0]);
   ground.append(
     axisName([SIZE - 4, zeroY + 29], `${right} \u2192`, { "text-anchor": "end" }),
-    axisName([zeroX - 8, 14], `${up} \u2191`, { "text-anchor": "end" }),
+    axisName([zeroX - 8, 19], `${up} \u2191`, { "text-anchor": "end" }),
   );
 
   const caption = make("caption", {});
@@ -127,7 +127,7 @@ function build({ model, state, update, on }) {
     const left = right > 0 ? x + right : x + right - wide;
     const other = right > 0 ? x - right - wide : x - right;
     const fits = (at) => at >= 3 && at + wide <= SIZE - 3;
-    return [fits(left) || !fits(other) ? clamp(left, 3, SIZE - 3 - wide) : other, clamp(y + down, 15, SIZE - 6)];
+    return [fits(left) || !fits(other) ? clamp(left, 3, SIZE - 3 - wide) : other, clamp(y + down, 20, SIZE - 8)];
   }
 
   function draw(now) {

@@ -80,6 +80,7 @@ function build({ root, state, update }) {
     const edge = EDGES.find((x) => x >= far) ?? EDGES.at(-1);
     const across = (x) => MARGINS.left + (x + edge) / (2 * edge) * (WIDTH - MARGINS.left - MARGINS.right);
     const heights = {};
+    heap.setAttribute("aria-label", `Scores of twelve keys, from ${show(Math.min(...scores))} to ${show(Math.max(...scores))}.`);
     become(dots, scores.map((score, i) => {
       const bin = Math.round(clamp(score / edge, -1, 1) * bins / 2);
       heights[bin] = (heights[bin] ?? 0) + 1;

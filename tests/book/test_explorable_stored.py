@@ -1,0 +1,39 @@
+"""What pages and notebooks hold of an explorable before any script runs: the drawing, and the present front end."""
+
+import nbformat
+
+from tests.book import CHAPTERS, CONFIG
+from tools.execute_notebooks import STATE
+from tools.store_front_ends import present
+
+from first_state import END, MARK, find_browser, finish, with_drawings  # isort: skip  (made known by the tools)
+
+VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "a"}</script>'
+
+
+def test_a_drawing_stands_behind_its_view_once_however_often_it_is_made():
+    page = f"<p>{VIEW}</p>{VIEW}"
+    once = with_drawings(page, ["<b>one</b>", None])
+    assert once == f"<p>{VIEW}{MARK}<b>one</b>{END}</p>{VIEW}"
+    assert with_drawings(once, ["<b>one</b>", None]) == once
+
+
+def test_where_there_is_no_chromium_pages_stay_as_they_are(tmp_path, monkeypatch):
+    page = tmp_path / "a.html"
+    page.write_text(VIEW)
+    monkeypatch.setattr("first_state.find_browser", lambda: None)
+    app = type("App", (), {"outdir": tmp_path, "builder": type("Builder", (), {"format": "html"})})
+    finish(app, None)
+    assert page.read_text() == VIEW
+    assert find_browser()
+
+
+def test_the_drawing_is_part_of_the_build():
+    assert CONFIG["sphinx"]["local_extensions"]["first_state"] == "book/_ext"
+
+
+def test_notebooks_carry_the_front_ends_and_the_traits_that_the_library_has_now():
+    for path in CHAPTERS:
+        models = nbformat.read(path, as_version=4).metadata["widgets"][STATE]["state"]
+        for model in models.values():
+            assert present(model["state"]) == model["state"], f"{path.name}: tools/store_front_ends.py"
