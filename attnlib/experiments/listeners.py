@@ -214,7 +214,7 @@ def train_pronouns(
     looks: int,
     places: bool,
     seed: int,
-    steps: int = 300,
+    steps: int = 200,
 ) -> PronounReader:
     """Train *he* to look at the name it stands for.
 

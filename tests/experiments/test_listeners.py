@@ -1,0 +1,104 @@
+import pytest
+import torch
+
+from attnlib.experiments.listeners import (
+    MIXES,
+    Mix,
+    PronounReader,
+    SenseReader,
+    encode,
+    encode_senses,
+    name_weights,
+    names_found,
+    sense_weights,
+    senses_found,
+    train_pronouns,
+    train_senses,
+)
+from attnlib.experiments.tasks import pronoun_sentences, sense_sentences
+from attnlib.experiments.wordvectors import WordVectors
+
+GLOVE = WordVectors.glove()
+SENTENCES = sense_sentences()[:6]
+
+
+def test_encode_fills_up_with_minus_one():
+    ids = encode(GLOVE, [["he"], ["he", "is", "evil"]])
+    assert ids.shape == (2, 3)
+    assert ids[0].tolist() == [GLOVE.place("he"), -1, -1]
+
+
+@pytest.mark.parametrize("kind", MIXES)
+def test_weights_sum_to_one_and_leave_the_filling_out(kind):
+    torch.manual_seed(0)
+    ids = encode_senses(GLOVE, SENTENCES)
+    weights = SenseReader(GLOVE, kind).weights(ids)
+    assert torch.allclose(weights.sum(-1), torch.ones(6))
+    assert not weights[ids[:, 1:] < 0].any()
+
+
+def test_scaled_dot_and_bilinear_start_as_the_same_function():
+    torch.manual_seed(0)
+    dot = Mix("scaled dot", 5, 3)
+    torch.manual_seed(0)
+    bilinear = Mix("bilinear", 5, 3)
+    asks, x = torch.randn(2, 1, 5), torch.randn(2, 7, 5)
+    assert torch.allclose(dot(asks, x), bilinear(asks, x), atol=1e-6)
+
+
+def test_an_average_gives_both_words_one_vector_and_attention_does_not():
+    ids = encode_senses(GLOVE, SENTENCES[:2])
+    torch.manual_seed(0)
+    same, own = SenseReader(GLOVE, "average").new_vectors(ids), SenseReader(GLOVE).new_vectors(ids)
+    assert torch.equal(same[0], same[1])
+    assert not torch.allclose(own[0], own[1])
+
+
+def test_a_kind_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="kind must be one of dot, scaled dot"):
+        Mix("cosine", 5)
+
+
+def test_a_trained_reader_finds_the_senses_it_was_trained_on():
+    reader, losses = train_senses(GLOVE, SENTENCES, seed=0, steps=60)
+    assert len(losses) == 60
+    assert losses[-1] < losses[0]
+    assert senses_found(reader, GLOVE, SENTENCES) == 1
+    weights = sense_weights(reader, GLOVE, "we ate the apple", "apple")
+    assert weights.shape == (4,)
+
+
+def without_places(looks=1):
+    torch.manual_seed(0)
+    return PronounReader(GLOVE, looks=looks, places=False)
+
+
+@pytest.mark.parametrize("looks", [1, 2])
+def test_without_places_swapped_names_swap_their_weights(looks):
+    reader = without_places(looks)
+    one = name_weights(reader, GLOVE, "goku kicks freeza because he is evil")
+    two = name_weights(reader, GLOVE, "freeza kicks goku because he is evil")
+    assert torch.allclose(one[[0, 2]], two[[2, 0]], atol=1e-6)
+
+
+def test_after_one_look_the_adjective_does_not_change_the_ratio_of_the_names():
+    torch.manual_seed(0)
+    for looks, kept in ((1, True), (2, False)):
+        reader = PronounReader(GLOVE, looks=looks, places=True)
+        desperate, evil = (
+            name_weights(reader, GLOVE, f"goku kicks freeza because he is {adjective}")
+            for adjective in ("desperate", "evil")
+        )
+        ratios = desperate[0] / desperate[2], evil[0] / evil[2]
+        assert torch.isclose(*ratios, rtol=1e-4).item() is kept
+
+
+def test_a_trained_head_finds_the_first_name():
+    sentences = pronoun_sentences(40, twist=False)
+    reader = train_pronouns(GLOVE, sentences, looks=1, places=True, seed=0, steps=60)
+    assert names_found(reader, GLOVE, sentences).double().mean() > 0.9
+
+
+def test_there_must_be_a_look():
+    with pytest.raises(ValueError, match="looks"):
+        PronounReader(GLOVE, looks=0, places=True)

@@ -1,0 +1,23 @@
+import pytest
+
+from attnlib import plotting
+
+
+def test_words_weights_and_arcs_are_drawn():
+    drawn = plotting.sentences(["he is evil"], ["he"], [[0.2, 0.0, 0.8]])._repr_svg_()
+    assert all(f">{word}<" in drawn for word in ("he", "is", "evil", "0.20", "0.80"))
+    assert drawn.count("<path") == 1  # a weight of 0 has no arc, nor has the word that looks
+
+
+def test_without_weights_every_other_word_has_a_thin_arc():
+    assert plotting.sentences(["who is he"], ["he"])._repr_svg_().count("stroke-dasharray") == 2
+
+
+def test_a_word_must_be_in_its_sentence():
+    with pytest.raises(ValueError, match="asks must be a word of its sentence, got 'she'"):
+        plotting.sentences(["he is evil"], ["she"])
+
+
+def test_every_word_needs_a_weight():
+    with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
+        plotting.sentences(["he is evil"], ["he"], [[0.5, 0.5]])
