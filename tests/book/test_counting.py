@@ -85,7 +85,7 @@ def test_what_changed_is_seen(folder, made):
         cell(DRAW.format("red"), with_data(figure.outputs[0], "image/png", pixel())),
         cell(DRAW.format("red"), with_data(figure.outputs[0], "image/png", pixel()), **timed),
         cell(DRAW.format("green"), *figure.outputs, **timed),  # size and colours, which is all that is asked
-        cell(DRAW.format("#a8450f"), *figure.outputs, **timed),
+        cell(DRAW.format("#7d4e9e"), *figure.outputs, **timed),
         cell(gif, new_output("display_data", {"image/gif": "R0lGODlh"})),
         cell(WIDGET.format("value=0.5, step=0.25"), *widget.outputs),
         cell(
@@ -97,7 +97,7 @@ def test_what_changed_is_seen(folder, made):
     passed = [n for n in range(9) if f"FAILED book/small.ipynb::Cell {n} " not in said]
     assert passed == [4], said
     assert "pixels differ, between column" in said
-    assert "the figure changed: 0 pixels had the colour #a8450f, and now " in said
+    assert "the figure changed: 0 pixels had the colour #7d4e9e, and now " in said
     failures, _, _ = said.partition("short test summary")  # which repeats them where CI is set
     assert failures.count("the stored figure is 1 x 1 pixels, the new one ") == 2
     assert "there is no comparison of figures for image/gif" in said
