@@ -32,7 +32,8 @@ if DEVICE.type != "cpu":
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
 TRAINED = {"fig-forget-gate", "fig-tied-separate", "fig-alignment", "fig-recall"}
 TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
-TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples"}
+TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples", "fig-lengths", "fig-senses", "fig-clues"}
+TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
 
 KINDS = {
     "text": "texts equal",
