@@ -2,11 +2,13 @@ import pytest
 
 from attnlib.experiments.pointing import train_pointing
 
+CIRCLE = [1, 2, 0]
 
-@pytest.mark.parametrize(("tied", "found"), [(False, [1, 2, 0]), (True, [0, 1, 2])])
-def test_a_circle_is_learned_with_two_projections_and_not_with_one(tied, found):
-    run = train_pointing([1, 2, 0], tied=tied, seed=0, steps=200)
-    assert run.weights.argmax(-1).tolist() == found
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_a_circle_is_learned_with_two_projections_and_not_with_one(tied):
+    run = train_pointing(CIRCLE, tied=tied, seed=0, steps=200)
+    assert (run.weights.argmax(-1).tolist() == CIRCLE) is not tied
     assert len(run.losses) == 200
 
 
