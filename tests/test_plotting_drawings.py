@@ -245,7 +245,15 @@ def ways(drawing, colour):
 def test_a_message_takes_seven_steps_three_layers_or_one_step():
     drawing = plotting.paths(8)
     said = [text for text in texts(drawing) if not text.isdigit()]
-    assert said == ["recurrence", "7 steps", "convolution", "3 layers", "7 = 1 + 2 + 4", "attention", "1 step"]
+    assert said == [
+        "recurrence",
+        "7 steps",
+        "convolution",
+        "3 layers",
+        "7 = 1 + 2 + 4",
+        "attention",
+        "1 step",
+    ]
     counts = [len(ways(drawing, plotting.SERIES[i])) for i in (0, 1, 3)]
     assert counts == [7, 3, 1]
     assert texts(drawing).count("8") == 3  # the same row three times

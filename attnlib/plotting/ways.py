@@ -79,7 +79,9 @@ def _convolution(picture: Drawing, places: list[float], y: float, layers: int) -
     _name(picture, middle, "convolution", layers, "layer", CONVOLUTION)
     needed = [str(jump) for jump in jumps if (len(places) - 1) & jump]
     if len(needed) > 1:
-        picture.text(EDGE, middle + 27, f"{len(places) - 1} = {' + '.join(needed)}", anchor="start", colour=MUTED)
+        picture.text(
+            EDGE, middle + 27, f"{len(places) - 1} = {' + '.join(needed)}", anchor="start", colour=MUTED
+        )
 
 
 def _attention(picture: Drawing, places: list[float], y: float, swing: float) -> None:
