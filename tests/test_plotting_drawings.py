@@ -33,6 +33,8 @@ DRAWINGS = {
     "heads": plotting.split_and_merge(5, 2, 3),
     "cache": plotting.kv_cache(LONG, 4),
     "tiles": plotting.tiles(4, 4, (1, 2)),
+    "paths": plotting.paths(),
+    "most paths": plotting.paths(16),
 }
 
 
@@ -234,6 +236,43 @@ def test_tiles_before_the_present_one_are_done():
         plotting.tiles(3, 4, (3, 0))
     with pytest.raises(ValueError, match="rows must be 1 to 8 and columns 1 to 6, got 3 and 9"):
         plotting.tiles(3, 9, (0, 0))
+
+
+def ways(drawing, colour):
+    return [path for path in parts(drawing, "path") if path.get("stroke") == colour]
+
+
+def test_a_message_takes_seven_steps_three_layers_or_one_step():
+    drawing = plotting.paths(8)
+    said = [text for text in texts(drawing) if not text.isdigit()]
+    assert said == [
+        "recurrence",
+        "7 steps",
+        "convolution",
+        "3 layers",
+        "7 = 1 + 2 + 4",
+        "attention",
+        "1 step",
+    ]
+    counts = [len(ways(drawing, plotting.SERIES[i])) for i in (0, 1, 3)]
+    assert counts == [7, 3, 1]
+    assert texts(drawing).count("8") == 3  # the same row three times
+
+
+@pytest.mark.parametrize("words", [2, 6, 8, 13, 16])
+def test_the_jumps_of_a_convolution_lead_from_the_first_word_to_the_last(words):
+    drawing = plotting.paths(words)
+    ends = [re.findall(r"[\d.]+", path.get("d")) for path in ways(drawing, plotting.SERIES[1])]
+    step = 420 / words
+    jumps = [round((float(x1) - float(x0)) / step) for x0, _, x1, _ in ends]
+    assert sum(jumps) == words - 1
+    assert all(jump in (0, 2**layer) for layer, jump in enumerate(jumps))
+
+
+@pytest.mark.parametrize("words", [1, 17])
+def test_paths_need_two_words_and_have_room_for_sixteen(words):
+    with pytest.raises(ValueError, match=f"words must be between 2 and 16, got {words}"):
+        plotting.paths(words)
 
 
 def test_a_drawing_has_no_address_in_its_name_and_escapes_its_text():

@@ -39,6 +39,7 @@ from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
+from attnlib.plotting.ways import paths
 
 __all__ = [
     "GRID",
@@ -74,6 +75,7 @@ __all__ = [
     "pages",
     "panels",
     "parallelogram",
+    "paths",
     "plane",
     "project",
     "roofline",

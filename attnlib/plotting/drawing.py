@@ -145,6 +145,31 @@ class Drawing:
         )
         self._head((x1, y1 + lift), end, colour, head, opacity)
 
+    def arc(
+        self,
+        start: tuple[float, float],
+        end: tuple[float, float],
+        *,
+        height: float,
+        colour: str = MUTED,
+        thick: float = 1.4,
+        head: float = 7,
+        opacity: float = 1.0,
+    ) -> None:
+        """Draw an arrow that leaves upwards and comes down on its end; without a head it is a mere bow."""
+        (x0, y0), (x1, y1) = start, end
+        lift = 4 / 3 * height  # a bow whose handles are so long is so high
+        bend = f"C{_number(x0)} {_number(y0 - lift)} {_number(x1)} {_number(y1 - lift)}"
+        tip = y1 - max(0, head - 1)
+        self.path(
+            f"M{_number(x0)} {_number(y0)} {bend} {_number(x1)} {_number(tip)}",
+            colour=colour,
+            thick=thick,
+            opacity=opacity,
+        )
+        if head:
+            self._head((x1, y1 - lift), end, colour, head, opacity)
+
     def text(
         self,
         x: float,
