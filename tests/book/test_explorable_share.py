@@ -234,3 +234,87 @@ def test_what_a_fixed_state_loses_is_pythons_number_wherever_it_is_moved(host): 
     page.mouse.click(box["x"] + 0.97 * box["width"], box["y"] + 40)
     assert page.evaluate("model.get('n')") == 64
     assert page.trouble == []
+
+
+TRIALS = [
+    {"d": d, "n": n, "noise": noise, "lost": min(1, 0.1 + max(0, 1 - d / n)), "kind": kind}
+    for noise in (0.0, 0.1, 0.3, 1.0)
+    for d in (1, 2, 4, 8)
+    for n in (1, 2, 4, 8, 16, 32)
+    for kind in ("GRU", *(("GRU, 7 times the training", "free encoder") if (d, noise) == (4, 0.3) else ()))
+] + [{"d": 1, "n": 8, "noise": noise, "lost": 0.8 * noise, "kind": "attention"} for noise in (0.1, 0.3, 1.0)]
+
+
+def fixed_state(host, **state):  # noqa: F811
+    """Mount it with its style."""
+    widget = FixedState(measured=TRIALS, **state)
+    page = mounted(host, widget)
+    page.add_style_tag(content=widget._css)
+    return page
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_names_in_the_picture_overlap_nowhere_and_stay_inside_the_frame(host, width):  # noqa: F811
+    page = fixed_state(host)
+    page.set_viewport_size({"width": width, "height": 900})
+    for d in (1, 2, 4, 8, 16):
+        for noise in (0.0, 0.1, 0.3, 1.0):
+            page.evaluate("([d, noise]) => { model.set('d', d); model.set('noise', noise); }", [d, noise])
+            names = page.evaluate(
+                "[...el.querySelectorAll('.pa-name')].filter((n) => n.textContent).map((n) => [n.textContent, n.getBBox()])"
+                ".map(([name, b]) => [name, b.x, b.y, b.x + b.width, b.y + b.height])"
+            )
+            for i, (name, x0, y0, x1, y1) in enumerate(names):
+                assert x0 >= 46, (d, noise, name)
+                assert x1 <= 545, (d, noise, name)
+                assert y0 >= 30 - 4, (d, noise, name)  # the box of a font is taller than its letters
+                assert y1 <= 256 + 4, (d, noise, name)
+                for other, u0, v0, u1, v1 in names[:i]:
+                    apart = x1 <= u0 or u1 <= x0 or y1 <= v0 + 5 or v1 <= y0 + 5
+                    assert apart, (d, noise, name, other)
+            assert [name for name, *_ in names if name == "attention"] == ["attention"]
+            linear = "answered linearly,no noise" if noise else "answered linearly"
+            assert linear in [name for name, *_ in names]
+
+
+def test_every_kind_has_its_mark_and_its_name_once(host):  # noqa: F811
+    page = fixed_state(host, d=4, n=8, noise=0.3)
+    kinds = ["GRU", "GRU, 7 times the training", "free encoder"]
+    shown = page.evaluate("[...el.querySelectorAll('.pa-name')].map((n) => n.textContent)")
+    assert [shown.count(kind) for kind in kinds] == [1, 1, 1]
+    said = page.locator("li[data-kind^=network]").all_inner_texts()
+    assert [text.split(":")[0] for text in said] == kinds
+    shapes = {
+        page.locator(f".pa-network-{i}[data-n='8']").get_attribute("d").lstrip("M0123456789. -")
+        for i in (1, 2, 3)
+    }
+    assert len(shapes) == 3
+    page.evaluate("model.set('d', 2)")
+    assert page.locator("li[data-kind^=network]:visible").all_inner_texts() == ["GRU: 0.85 lost in a trial."]
+
+
+@pytest.mark.parametrize(
+    ("theme", "gru", "attention"),
+    [
+        ("light", "rgb(0, 137, 160)", "rgb(184, 50, 50)"),
+        ("dark", "rgb(53, 176, 200)", "rgb(255, 123, 114)"),
+    ],
+)
+def test_networks_and_attention_have_the_colours_of_the_figures(host, theme, gru, attention):  # noqa: F811
+    page = fixed_state(host)
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
+    fill = "n => getComputedStyle(n).fill"
+    assert page.locator(".pa-network-1").first.evaluate(fill) == gru
+    assert page.locator(".pa-flat").first.evaluate(fill) == attention
+
+
+def test_few_settings_are_offered_at_a_time_in_one_row(host):  # noqa: F811
+    page = fixed_state(host)
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        for noise, said in ((0.0, "Measured without noise"), (0.35, "Measured at noise 0.3")):
+            page.evaluate(f"model.set('noise', {noise})")
+            chips = page.locator(".pa-choice label:visible")
+            assert chips.all_inner_texts() == ["d = 1", "d = 2", "d = 4", "d = 8"]
+            assert len({chip.bounding_box()["y"] for chip in chips.all()}) == 1
+            assert page.locator(".pa-choice legend").inner_text() == said

@@ -8,6 +8,66 @@ const linear = (d, n) => Math.max(0, 1 - d / n);
 // No state of d numbers between -1 and 1 with this noise loses less: the bits that come out are at most those that went in.
 const lowest = (d, n, noise) => (noise ? (1 + noise ** -2) ** (-d / n) : 0);
 
+// A mark for each kind of network, in its order; their colours are those of the book's figures.
+const MARKS = [
+  ([x, y], r) => ({ d: `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z` }),
+  ([x, y], r) => ({ d: `M${x} ${y - 1.3 * r}l${1.3 * r} ${1.3 * r}l${-1.3 * r} ${1.3 * r}l${-1.3 * r} ${-1.3 * r}z` }),
+  ([x, y], r) => ({ d: `M${x - 0.9 * r} ${y - 0.9 * r}h${1.8 * r}v${1.8 * r}h${-1.8 * r}z` }),
+  ([x, y], r) => ({ d: `M${x} ${y - 1.2 * r}l${1.2 * r} ${2.2 * r}h${-2.4 * r}z` }),
+];
+const mark = (kind, at, r, attributes) => make("svg:path", { ...MARKS[kind % MARKS.length](at, r), ...attributes });
+
+const CHIPS = 6; // so many settings are offered, in one row
+/** The settings to offer: those of the measured noise nearest to the present one, with a d near the present one. */
+function offered(settings, { d, noise }) {
+  if (!settings.length) return [];
+  const levels = settings.map((s) => s.noise);
+  const level = levels[nearest(levels, noise)];
+  return settings.filter((s) => s.noise === level).sort((p, q) => Math.abs(p.d - d) - Math.abs(q.d - d)).slice(0, CHIPS);
+}
+
+// Names beside curves and dots
+
+/** The box of a name whose first line begins, is centred or ends at a point. */
+function boxAt([x, y], anchor, wide, size, lines) {
+  const left = x - { start: 0, middle: wide / 2, end: wide }[anchor];
+  return { left, right: left + wide, top: y - 0.85 * size, bottom: y + 0.3 * size + 1.2 * size * (lines - 1) };
+}
+const apart = (a, b) => a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+const holds = (box, [x, y]) => x > box.left - 4 && x < box.right + 4 && y > box.top - 4 && y < box.bottom + 4;
+
+/**
+ * Write names where each has room: inside the frame, over no other name, and over as few points as can be. `wanted` are the
+ * names in their order of precedence: { node, lines, spots: [[point, anchor], ...] }, the best spot first.
+ */
+function putNames(wanted, frame, points) {
+  const taken = [];
+  for (const { node, lines, spots } of wanted) {
+    node.replaceChildren(...lines.map((part) => make("svg:tspan", {}, part)));
+    if (!lines.length) continue;
+    const size = parseFloat(getComputedStyle(node).fontSize) || 15;
+    const wide = Math.max(...[...node.children].map((part) => part.getComputedTextLength?.() || 0.55 * size * part.textContent.length));
+    let best = { cost: Infinity };
+    spots.forEach(([[x, y], anchor], order) => {
+      for (let lift = 0; lift <= 120; lift += 6) {
+        for (const at of [[x, y - lift], [x, y + lift]]) {
+          const box = boxAt(at, anchor, wide, size, lines.length);
+          const inside = box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+          const cost = lift + 10 * order + 25 * points.filter((point) => holds(box, point)).length;
+          if (inside && cost < best.cost && taken.every((other) => apart(box, other))) best = { cost, at, anchor, box };
+        }
+      }
+    });
+    if (!best.box) { node.replaceChildren(); continue; }   // better no name than one over another
+    taken.push(best.box);
+    node.setAttribute("text-anchor", best.anchor);
+    [...node.children].forEach((part, i) => {
+      part.setAttribute("x", hundredths(best.at[0]));
+      part.setAttribute("y", hundredths(best.at[1] + 1.2 * size * i));
+    });
+  }
+}
+
 function build({ model, state, update, root }) {
   const measured = model.get("measured");
   const flat = (noise) => measured.filter((p) => p.kind === "attention" && p.noise === noise);
@@ -20,12 +80,15 @@ function build({ model, state, update, root }) {
     .filter((p, i, all) => all.findIndex((q) => q.d === p.d && q.noise === p.noise) === i)
     .sort((p, q) => p.noise - q.noise || p.d - q.d);
 
+  const kinds = [...new Set(measured.filter((p) => p.kind !== "attention").map((p) => p.kind))].slice(0, MARKS.length);
+
   const [dLabel, putD] = slider("the state keeps d", { min: "1", max: "16", step: "1" }, (d) => update({ d }), String);
   const [nLabel, putN] = picker("it reads n", {}, () => [...new Set([...SIZES, state().n])].sort((a, b) => a - b), (n) => update({ n }), String);
   const [noiseLabel, putNoise] = slider("noise on each", { min: "0", max: "1", step: "0.05" },
     (noise) => update({ noise }), (noise) => (noise ? show(noise) : "none"));
-  const [settingChoice, putSetting] = choice("Measured at", settings.map(({ d, noise }) => `d = ${d}, ${noise ? `noise ${noise}` : "no noise"}`),
+  const [settingChoice, putSetting] = choice("Measured at", settings.map(({ d }) => `d = ${d}`),
     (i) => update({ d: settings[i].d, noise: settings[i].noise }));
+  const chips = [...settingChoice.querySelectorAll("label")];
   settingChoice.hidden = settings.length === 0;
 
   const { svg, across, down, level } = chart(WIDE, HIGH, MARGINS);
@@ -37,14 +100,16 @@ function build({ model, state, update, root }) {
   }
   for (let n = 1; n <= 64; n *= 2) svg.append(axisName([at(n), HIGH - MARGINS.bottom + 19], String(n), { "text-anchor": "middle" }));
   svg.append(axisName([WIDE - MARGINS.right, HIGH - 4], "numbers read, n \u2192", { "text-anchor": "end" }),
-    axisName([4, 13], "share lost \u2191"));
+    axisName([4, 17], "share lost \u2191"));
   const region = make("svg:path", { class: "pa-region" });
   const straight = make("svg:path", { class: "pa-linear" });
   const everything = make("svg:path", { class: "pa-attention" });
   const marker = make("svg:path", { class: "pa-here" });
   const ends = Object.fromEntries(["linear", "floor"].map((kind) => [kind, make("svg:circle", { r: "5", class: `pa-${kind}-end` })]));
   const dots = make("svg:g", {});
-  const names = Object.fromEntries(["forbidden", "linear", "attention", "network"].map((kind) => [kind, make("svg:text", { class: `pa-name pa-${kind}-name` })]));
+  const named = ["forbidden", "linear", "attention", ...kinds.map((_, i) => `network-${i + 1}`)];
+  const names = Object.fromEntries(named.map((kind) => [kind, make("svg:text", { class: `pa-name pa-${kind}-name` })]));
+  const frame = { left: MARGINS.left + 2, right: WIDE - MARGINS.right, top: MARGINS.top, bottom: HIGH - MARGINS.bottom };
   svg.append(region, marker, straight, everything, ...Object.values(ends), dots, ...Object.values(names));
 
   const follow = (event) => {
@@ -60,19 +125,21 @@ function build({ model, state, update, root }) {
   svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) follow(event); });
 
   const title = make("p", { class: "pa-title" });
-  const rows = Object.fromEntries(["linear", "floor", "network", "attention"].map((kind) => [kind, make("li", { "data-kind": kind })]));
+  const rowOf = (kind) => make("li", { "data-kind": kind });
+  const rows = { linear: rowOf("linear"), floor: rowOf("floor"), network: rowOf("network") };
+  kinds.slice(1).forEach((_, i) => { rows[`network-${i + 2}`] = rowOf(`network-${i + 2}`); });
+  rows.attention = rowOf("attention");
   const list = make("ul", { class: "pa-readings" }, ...Object.values(rows));
 
-  const put = (node, [x, y], text, anchor) => {
-    for (const [name, value] of Object.entries({ x, y, "text-anchor": anchor })) node.setAttribute(name, value);
-    node.textContent = text;
-  };
   function draw(now) {
     const { d, n, noise } = now;
     putD(d);
     putN(n);
     putNoise(noise);
     putSetting(settings.findIndex((s) => s.d === d && s.noise === noise));
+    const near = offered(settings, now);
+    chips.forEach((chip, i) => { chip.hidden = !near.includes(settings[i]); });
+    settingChoice.querySelector("legend").textContent = near[0]?.noise ? `Measured at noise ${near[0].noise}` : "Measured without noise";
 
     const floor = (m) => lowest(d, m, noise);
     region.setAttribute("d", `${path(CURVE.map((m) => [m, floor(m)]))}L${at(64)} ${up(0)}L${at(1)} ${up(0)}Z`);
@@ -85,34 +152,41 @@ function build({ model, state, update, root }) {
       ends[kind].setAttribute("cx", at(n));
       ends[kind].setAttribute("cy", up(shares[kind]));
     }
-    const trained = found(now);
-    const spot = (p, kind) => make("svg:circle", { cx: at(p.n), cy: up(p.lost), r: p.n === n ? "8" : "6", class: `pa-spot pa-${kind}`,
-      "data-n": p.n, "data-value": p.lost });
-    dots.replaceChildren(...flat(noise).map((p) => spot(p, "flat")), ...trained.map((p) => spot(p, "network")));
+    const trained = kinds.map((kind) => found(now).filter((p) => p.kind === kind).sort((p, q) => q.n - p.n));
+    const spot = (kind, name) => (p) => mark(kind, [at(p.n), up(p.lost)], p.n === n ? 8 : 6, { class: `pa-spot ${name}`, "data-n": p.n, "data-value": p.lost });
+    dots.replaceChildren(...flat(noise).map(spot(0, "pa-flat")), ...trained.flatMap((all, i) => all.map(spot(i, `pa-network pa-network-${i + 1}`))));
 
+    const curve = CURVE.filter((_, i) => i % 3 === 0);
+    const points = [...flat(noise), ...trained.flat()].map((p) => [at(p.n), up(p.lost)])
+      .concat(curve.map((m) => [at(m), up(linear(d, m))]), curve.map((m) => [at(m), up(kept)]));
     const high = floor(64);
-    const inside = [at(64) - 10, up(0.5 * high) + 5];
-    put(names.forbidden, inside, "", "end");
-    if (high > 0.25) names.forbidden.append(...[`no state of ${d}`, "gets here"].map((part, i) => make("svg:tspan", { x: inside[0], dy: i ? "1.2em" : "0" }, part)));
     const half = Math.min(2 * d, 32);
-    put(names.linear, half < 5 ? [at(64), up(linear(d, 64)) - 8] : [at(half) - 12, up(linear(d, half)) + 5], "answered linearly", "end");
-    put(names.attention, [at(1) + 6, up(kept) - 8], "attention", "start");
-    const last = trained.toSorted((p, q) => q.n - p.n)[0];
-    put(names.network, last ? [at(last.n) - 12, up(last.lost) - 4] : [0, 0], last ? last.kind : "", "end");
+    const beside = (all) => all.flatMap((p) => [[[at(p.n) - 13, up(p.lost) + 5], "end"], [[at(p.n) + 13, up(p.lost) + 5], "start"]]);
+    putNames([
+      { node: names.forbidden, lines: high > 0.25 ? [`no state of ${d}`, "gets here"] : [], spots: [[[at(64) - 10, up(0.5 * high)], "end"]] },
+      { node: names.attention, lines: ["attention"], spots: [[[at(1) + 6, up(kept) - 8], "start"], [[at(1) + 6, up(kept) + 20], "start"], [[at(4), up(kept) - 8], "start"]] },
+      { node: names.linear, lines: noise ? ["answered linearly,", "no noise"] : ["answered linearly"],
+        spots: [[[at(half) - 14, up(linear(d, half)) - (noise ? 12 : 0)], "end"], [[at(1) + 6, up(1) + 18], "start"], [[at(half) + 14, up(linear(d, half)) + 18], "start"]] },
+      ...trained.map((all, i) => ({ node: names[`network-${i + 1}`], lines: all.length ? [kinds[i]] : [], spots: beside(all) })),
+    ], frame, points);
 
     title.replaceChildren("Read ", make("strong", {}, String(n)), `, keep ${d}, give back the one asked for.`);
-    const here = trained.filter((p) => p.n === n);
+    const measuredFor = (all) => [...new Set(all.map((p) => p.n))].sort((p, q) => p - q).join(", ");
+    const lost = (all, kind) => {
+      const here = all.find((p) => p.n === n);
+      return here ? [`${kind}: `, here.lost, " lost in a trial."] : all.length ? [`${kind}: measured for n = ${measuredFor(all)}.`] : [];
+    };
     const words = {
-      linear: ["Answered linearly, at least ", shares.linear, " is lost."],
+      linear: [noise ? "Answered linearly and without noise, at least " : "Answered linearly, at least ", shares.linear, " is lost."],
       floor: noise ? [`With noise ${noise}, no state of ${d} gets below `, shares.floor, "."] : ["Without noise there is no floor: a digit can hide another number."],
-      network: here.length ? [`A trained ${here[0].kind} lost `, here[0].lost, "."]
-        : trained.length ? [`Measured for n = ${trained.map((p) => p.n).sort((p, q) => p - q).join(", ")}: the dots.`]
-        : ["No network was trained for this d and this noise."],
+      network: trained.flat().length ? lost(trained[0], kinds[0]) : ["No network was trained for this d and this noise."],
+      ...Object.fromEntries(kinds.slice(1).map((kind, i) => [`network-${i + 2}`, lost(trained[i + 1], kind)])),
       attention: [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: `, kept, flat(noise).length ? " lost, whatever n." : " lost at the least, whatever n."],
     };
     for (const [kind, [before, value, after]] of Object.entries(words)) {
       rows[kind].dataset.value = String(value ?? NaN);
-      rows[kind].replaceChildren(before, ...(value === undefined ? [] : [make("strong", {}, show(value)), after]));
+      rows[kind].hidden = before === undefined;
+      rows[kind].replaceChildren(before ?? "", ...(value === undefined ? [] : [make("strong", {}, show(value)), after]));
     }
     root.dataset.n = String(n);
     svg.setAttribute("aria-label", [title, ...Object.values(rows)].map((node) => node.textContent).join(" "));
