@@ -27,6 +27,7 @@ DRAWINGS = {
     "long network": plotting.unrolled_network(LONG + LONG),
     "full network": plotting.unrolled_network(SENTENCE),
     "one vector": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"]),
+    "uneven attention": plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True),
     "short attention": plotting.encoder_decoder(["Hello", "world"], ["Bonjour", "monde"], attention=True),
     "attention": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"], attention=True),
     "gate": plotting.gate(),

@@ -98,10 +98,11 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
     below = [begins[0] + i * step for i in range(len(source))]
     above = [begins[1] + i * step for i in range(len(target))]
     asking = above[min(1, len(above) - 1)]
-    over = asking + 40 + text_width("weights") / 2 + EDGE if attention and below[-1] <= asking else 0
-    picture = Drawing(max(width, over), 272)
+    beside = max(asking + 40, asking + 0.6 * (below[-1] - asking))  # where the weights are named
+    picture = Drawing(max(width, beside + text_width("weights") / 2 + EDGE if attention else 0), 272)
     if attention:
         _look_back(picture, below, above, low, high)
+        picture.text(beside, high + TALL / 2 + 16, "weights", colour=WEIGHT, bold=True)
     else:
         _one_vector(picture, below, above, low, high, middle)
     for name, places, y in (("encoder", below, low), ("decoder", above, high)):
@@ -143,5 +144,3 @@ def _look_back(picture, below, above, low, high) -> None:
         picture.curve(
             start, end, lift=42, colour=WEIGHT, thick=1 + 4 * share, opacity=0.35 + 0.65 * share, head=8
         )
-    right = above[asks] + 0.6 * (below[-1] - above[asks]) if below[-1] > above[asks] else above[asks] + 40
-    picture.text(right, high + TALL / 2 + 16, "weights", colour=WEIGHT, bold=True)
