@@ -9,6 +9,7 @@ import torch
 from attnlib import causal_mask, plotting
 from attnlib.instruments.roofline import stored_roofline
 from attnlib.plotting.ends import spread
+from attnlib.plotting.powers import plain
 
 mpl.use("Agg")
 
@@ -150,10 +151,40 @@ def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent():
     x = [10, 100, 1000]
     ax = plotting.growth(x, {"square": [1, 100, 10_000], "line": [7, 70, 700]}, last=2, mark=(20, "2d"))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert set(texts(ax)) == {"2d", "square, $n^{2.0}$", "line, $n^{1.0}$"}
+    assert set(texts(ax)) == {"2d", "square, n²·⁰", "line, n¹·⁰"}
     assert [t.get_text() for t in ax.get_xticklabels()] == ["10", "100", "1,000"]
     assert set(texts(plotting.growth(x, {"line": [7, 70, 700]}))) == {"line"}
     assert plotting.growth(x, {"line": x}, ax=ax) is ax
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (1e-4, "10⁻⁴"),
+        (0.01, "0.01"),
+        (0.125, "0.125"),
+        (1, "1"),
+        (1000, "1,000"),
+        (1e12, "10¹²"),
+        (2e6, "2 × 10⁶"),
+    ],
+)
+def test_powers_are_plain_text_at_full_size(value, said):
+    assert plain(value) == said
+
+
+def test_no_tick_of_a_logarithmic_axis_is_a_formula():
+    decades = plotting.curves({"a": [[1.0, 1e-5]]}, log=True)
+    narrow = plotting.curves({"a": [[1.0, 0.3]]}, log=True)
+    doubling = plotting.panels({"a": {"b": [[1.0, 2.0]]}}, x=[2, 64], base=2)[0]
+    roof = plotting.roofline(stored_roofline(), ["formula"])
+    for ax in (decades, narrow, doubling, roof):
+        ax.figure.canvas.draw()
+        ticks = [*ax.get_xticklabels(which="both"), *ax.get_yticklabels(which="both")]
+        assert not [tick.get_text() for tick in ticks if "$" in tick.get_text()]
+    assert "10⁻⁴" in [tick.get_text() for tick in decades.get_yticklabels()]
+    assert "0.4" in [tick.get_text() for tick in narrow.get_yticklabels(which="both")]
+    assert "16" in [tick.get_text() for tick in doubling.get_xticklabels()]
 
 
 def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():

@@ -1,5 +1,6 @@
 """Schematic drawings: text as text, the colours of the book, nothing outside the frame, legible on a phone."""
 
+import math
 import re
 from xml.etree import ElementTree
 
@@ -13,6 +14,7 @@ from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
 
 WORDS = ["I", "love", "Paris"]
 LONG = ["The", "apple", "that", "fell", "was", "green", "and", "sweet"]
+SENTENCE = ["The", "woman", "whom", "the", "children", "saw", "yesterday", "in", "town", "is", "here"]
 WEIGHTS = torch.tensor([[0.7, 0.2, 0.1], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]])
 VALUES = torch.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, -1.0]])
 
@@ -23,7 +25,10 @@ DRAWINGS = {
     ),
     "network": plotting.unrolled_network(LONG),
     "long network": plotting.unrolled_network(LONG + LONG),
+    "full network": plotting.unrolled_network(SENTENCE),
     "one vector": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"]),
+    "uneven attention": plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True),
+    "short attention": plotting.encoder_decoder(["Hello", "world"], ["Bonjour", "monde"], attention=True),
     "attention": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"], attention=True),
     "gate": plotting.gate(),
     "lstm": plotting.lstm_cell(),
@@ -84,6 +89,8 @@ def test_all_text_is_inside_the_frame(name):
 def test_no_text_covers_another(name):
     boxes = []
     for part in parts(DRAWINGS[name], "text"):
+        if part.get("transform"):  # a turned word covers none if its neighbours are turned alike
+            continue
         x, y = float(part.get("x")), float(part.get("y"))
         wide = text_width("".join(part.itertext())) * 0.7
         left = {"start": x, "middle": x - wide / 2, "end": x - wide}[part.get("text-anchor")]
@@ -165,6 +172,18 @@ def test_a_network_is_unrolled_once_for_each_word_and_goes_on_in_a_second_row():
     assert texts(long).count("h8") == 2  # where the first row ends, the second begins
     with pytest.raises(ValueError, match="at least one word, got none"):
         plotting.unrolled_network([])
+
+
+def test_a_sentence_of_eleven_words_is_unrolled_in_one_row_its_words_turned():
+    drawing = plotting.unrolled_network(SENTENCE)
+    heights = {box.get("y") for box in filled(drawing, plotting.SERIES[0])}
+    assert len(heights) == 1
+    turned = [part for part in parts(drawing, "text") if part.get("transform")]
+    assert ["".join(part.itertext()) for part in turned] == SENTENCE
+    apart = (float(turned[1].get("x")) - float(turned[0].get("x"))) * math.sin(math.radians(38))
+    assert apart > 1.2 * SIZE  # from line to line of the turned words
+    long_start = plotting.unrolled_network(["Extraordinarily", *SENTENCE[1:]])
+    assert not [part for part in parts(long_start, "text") if part.get("transform")]
 
 
 def test_attention_replaces_the_one_vector_by_a_line_to_every_state():

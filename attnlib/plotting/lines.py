@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attnlib.plotting._style import INK, SERIES, array, plt
 from attnlib.plotting.ends import End, draw_level, draw_region, name_ends
+from attnlib.plotting.powers import plain_powers
 
 
 def _look(i: int, colours: Sequence[str] | None = None) -> tuple[str, str]:
@@ -50,6 +51,7 @@ def curves(
         _, ax = plt.subplots()
     if log:
         ax.set_yscale("log")
+        plain_powers(ax)
     if region is not None:
         draw_region(ax, region)
     ends = []
@@ -96,6 +98,7 @@ def panels(
     for ax, (ylabel, runs), log_y in zip(axes[:, 0], figures.items(), logs, strict=True):
         if base is not None:
             ax.set_xscale("log", base=base)
+            plain_powers(ax)
         level = (levels or {}).get(ylabel)
         curves(runs, x=x, level=level, log=log_y, xlabel="", ylabel=ylabel, ax=ax)
     axes[-1, 0].set_xlabel(xlabel)

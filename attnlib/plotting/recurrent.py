@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -10,12 +11,13 @@ from attnlib.plotting.drawing import Drawing, column, text_width
 
 STATE = SERIES[0]
 BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
+SMALL, GAP, TURN = 28, 12, -38  # in a full row: the box of a state, what is between two, how words are turned
 ROW = 500  # lowered letters can be read on a phone up to this width
 
 
-def state_box(picture: Drawing, x: float, y: float, name: str, *, opacity: float = 0.16) -> None:
+def state_box(picture: Drawing, x: float, y: float, name: str, *, box: float = BOX) -> None:
     """Draw a state around a point, with its name in mathematics."""
-    picture.rect(x - BOX / 2, y - TALL / 2, BOX, TALL, fill=STATE, opacity=opacity, edge=STATE, round=6)
+    picture.rect(x - box / 2, y - TALL / 2, box, TALL, fill=STATE, opacity=0.16, edge=STATE, round=6)
     picture.text(x, y, name, maths=True)
 
 
@@ -23,7 +25,8 @@ def unrolled_network(words: Sequence[str], *, state: str = "h") -> Drawing:
     """Draw a recurrent network once for each word: the old state and the word make the new state.
 
     Args:
-        words: What it reads; more than fit across go on in a second row.
+        words: What it reads. If they do not fit across, boxes are narrower and words are turned; more than
+            fit even so go on in a second row.
         state: The letter of the state.
 
     Returns:
@@ -38,21 +41,35 @@ def unrolled_network(words: Sequence[str], *, state: str = "h") -> Drawing:
     step = max([BOX + 18.0, *((one + next_one) / 2 + 8 for one, next_one in pairwise(wide))])
     over = max(0.0, (max(wide) - BOX) / 2 - EDGE)  # what a long word at the end needs
     most = max(1, int((ROW - 2 * EDGE - BOX - over) / step))
+    full = (ROW - 2 * EDGE - SMALL) / len(words)  # from state to state, if all stand in one row
+    if len(words) > most and full >= SMALL + GAP and wide[0] <= full + SMALL / 2 + EDGE:
+        picture = Drawing(ROW, 2 * EDGE + TALL + 40 + math.sin(math.radians(-TURN)) * max(wide))
+        _row(picture, EDGE + TALL / 2, (SMALL, full), state, 0, words, turned=True)
+        return picture
     rows = -(-len(words) // most)
     across = -(-len(words) // rows)  # rows of equal length
     picture = Drawing(2 * EDGE + BOX + across * step + over, rows * 104 - 10)
     for row in range(rows):
-        y = EDGE + TALL / 2 + row * 104
         first = row * across
-        x = EDGE + BOX / 2
-        picture.text(x - 4, y, f"{state}_{{{first}}}", maths=True, colour=MUTED)
-        for i, word in enumerate(words[first : first + across], first + 1):
-            picture.arrow((x + (BOX / 2 if i > first + 1 else 8) + 2, y), (x + step - BOX / 2 - 2, y))
-            x += step
-            state_box(picture, x, y, f"{state}_{{{i}}}")
-            picture.arrow((x, y + TALL / 2 + 28), (x, y + TALL / 2 + 3))
-            picture.text(x, y + TALL / 2 + 40, word)
+        read = words[first : first + across]
+        _row(picture, EDGE + TALL / 2 + row * 104, (BOX, step), state, first, read)
     return picture
+
+
+def _row(picture, y, sizes, state, first, words, *, turned=False) -> None:
+    """Draw a row of states after the one of number ``first``; sizes are of a box, and from box to box."""
+    box, step = sizes
+    x = EDGE + box / 2
+    picture.text(x - 4, y, f"{state}_{{{first}}}", maths=True, colour=MUTED)
+    for i, word in enumerate(words, first + 1):
+        picture.arrow((x + (box / 2 if i > first + 1 else 8) + 2, y), (x + step - box / 2 - 2, y))
+        x += step
+        state_box(picture, x, y, f"{state}_{{{i}}}", box=box)
+        picture.arrow((x, y + TALL / 2 + 28), (x, y + TALL / 2 + 3))
+        if turned:
+            picture.text(x + 5, y + TALL / 2 + 36, word, anchor="end", turn=TURN)
+        else:
+            picture.text(x, y + TALL / 2 + 40, word)
 
 
 def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: bool = False) -> Drawing:
@@ -75,14 +92,17 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
     step = column([*source, *target], least=BOX + 22, room=10)
     label = 74
     width = 2 * EDGE + label + max(len(source), len(target)) * step
-    picture = Drawing(width, 272)
     low, high = 208, 60
     middle = label + EDGE + (width - label - 2 * EDGE) / 2
     begins = [middle - len(words) * step / 2 + step / 2 for words in (source, target)]
     below = [begins[0] + i * step for i in range(len(source))]
     above = [begins[1] + i * step for i in range(len(target))]
+    asking = above[min(1, len(above) - 1)]
+    beside = max(asking + 40, asking + 0.6 * (below[-1] - asking))  # where the weights are named
+    picture = Drawing(max(width, beside + text_width("weights") / 2 + EDGE if attention else 0), 272)
     if attention:
         _look_back(picture, below, above, low, high)
+        picture.text(beside, high + TALL / 2 + 16, "weights", colour=WEIGHT, bold=True)
     else:
         _one_vector(picture, below, above, low, high, middle)
     for name, places, y in (("encoder", below, low), ("decoder", above, high)):
@@ -124,5 +144,3 @@ def _look_back(picture, below, above, low, high) -> None:
         picture.curve(
             start, end, lift=42, colour=WEIGHT, thick=1 + 4 * share, opacity=0.35 + 0.65 * share, head=8
         )
-    right = above[asks] + 0.6 * (below[-1] - above[asks]) if below[-1] > above[asks] else above[asks] + 40
-    picture.text(right, high + TALL / 2 + 16, "weights", colour=WEIGHT, bold=True)

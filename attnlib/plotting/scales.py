@@ -13,6 +13,7 @@ from torch import Tensor
 from attnlib.instruments.statistics import exponent
 from attnlib.plotting._style import INK, MUTED, SERIES, array, plt
 from attnlib.plotting.ends import End, name_ends
+from attnlib.plotting.powers import plain_powers, raised
 
 if TYPE_CHECKING:
     from attnlib.instruments.roofline import Roofline
@@ -47,6 +48,7 @@ def growth(
     if ax is None:
         _, ax = plt.subplots()
     ax.set(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
+    plain_powers(ax)
     if mark is not None:
         ax.axvline(mark[0], color=MUTED, lw=1.2, ls=(0, (1, 2)))
         ax.annotate(
@@ -57,7 +59,7 @@ def growth(
     for (label, values), colour, shape in zip(series.items(), SERIES, MARKS, strict=False):
         y = array(values)
         ax.plot(place, y, color=colour, marker=shape, markersize=4)
-        power = "" if last is None else f", $n^{{{exponent(place[-last:], y[-last:]):.1f}}}$"
+        power = "" if last is None else f", n{raised(f'{exponent(place[-last:], y[-last:]):.1f}')}"
         ends.append(End(float(place[-1]), float(y[-1]), label + power, colour))
     ax.set_xticks(place, [f"{n:,.0f}" for n in place], rotation=30 if len(place) > 6 else 0)
     ax.xaxis.set_minor_locator(NullLocator())
@@ -95,6 +97,7 @@ def roofline(roof: Roofline, names: Sequence[str], *, ax: Axes | None = None) ->
             alpha=0.8,
         )
     ax.set(xscale="log", yscale="log", xlim=(low, high))
+    plain_powers(ax)
     ax.set_ylim(min(k.speed for k in every) / 4, 4 * roof.peak_flops)
     for (name, found), colour in zip(kernels.items(), SERIES, strict=False):
         right = found[-1].intensity > roof.ridge

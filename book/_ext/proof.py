@@ -1,7 +1,8 @@
 """Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
 
 A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
-Neighbours share a block as far as one figure and its claims go. A cell tagged ``setup`` is folded likewise.
+Neighbours share a block as far as one figure and its claims go. The fold of a mere figure or
+explorable, without claims, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from html_element import element, text
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-\d+"')
 
 
@@ -59,19 +61,30 @@ def runs(parent: nodes.Element, tag: str) -> list[list[nodes.Element]]:
     return [list(cells) for tagged, cells in grouped if tagged]
 
 
+def is_drawn(node: nodes.Node) -> bool:
+    """Tell whether an output is a figure."""
+    return isinstance(node, nodes.figure) or bool(list(node.findall(nodes.image)))
+
+
+def is_mere(outputs: list[nodes.Node], claims: list[nodes.Node]) -> bool:
+    """Tell whether a block only draws a figure or an explorable: its code proves nothing."""
+    return not claims and any(
+        is_drawn(node) or any(WIDGET in raw.astext() for raw in node.findall(nodes.raw)) for node in outputs
+    )
+
+
 def summary(outputs: list[nodes.Node], claims: list[nodes.Node]) -> str:
     """Return what the fold of a block is called."""
     if claims:
         return "how it was measured"
-    drawn = any(isinstance(node, nodes.figure) or list(node.findall(nodes.image)) for node in outputs)
-    return "how it was drawn" if drawn else "the code"
+    return "how it was drawn" if any(is_drawn(node) for node in outputs) else "the code"
 
 
-def fold(words: str, cells: list[nodes.Element]) -> nodes.Element:
+def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.Element:
     """Return a fold with the code of the cells."""
     sources = [node for cell in cells for node in part(cell, "cell_input")]
     code = [nodes.container("", source, classes=["cell_input"]) for source in sources]
-    return element("details", element("summary", text(words)), *code, class_="pa-how")
+    return element("details", element("summary", text(words)), *code, class_=kind)
 
 
 def show_proof(cells: list[nodes.Element]) -> None:
@@ -79,7 +92,8 @@ def show_proof(cells: list[nodes.Element]) -> None:
     first = cells[0]
     outputs = [node for cell in cells for node in found(cell)]
     claims = [node for cell in cells for node in part(cell, "cell_output") if is_claim(node)]
-    code = fold(summary(outputs, claims), cells)
+    kind = "pa-how pa-mere" if is_mere(outputs, claims) else "pa-how"
+    code = fold(summary(outputs, claims), cells, kind)
     shown = [nodes.container("", *outputs, classes=["cell_output"])] if outputs else []
     shown += [element("div", *claims, class_="pa-claims")] if claims else []
     first["classes"] = list(dict.fromkeys(name for cell in cells for name in cell["classes"]))

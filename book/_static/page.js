@@ -24,6 +24,7 @@
     const put = (on) => {
       button.setAttribute("aria-pressed", String(on));
       button.textContent = on ? "Fold the code" : "Show all code";
+      document.documentElement.classList.toggle("pa-code-shown", on);   // book.css hides the code of mere drawings without it
       document.querySelectorAll(FOLDS).forEach((fold) => { fold.open = on; });
     };
     button.disabled = false;
@@ -150,6 +151,15 @@
     document.querySelectorAll(".pa-ref:hover, .pa-ref:focus-within").forEach((r) => r.classList.add("pa-dismissed"));
   }
 
+  // A formula wider than the page scrolls; who has no finger scrolls it with the arrow keys
+
+  async function reachFormulas() {
+    await window.MathJax?.startup?.promise;
+    document.querySelectorAll("mjx-container[display=true]").forEach((formula) => {
+      if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
+    });
+  }
+
   const begin = () => {
     document.querySelectorAll("button.pa-all-code").forEach((button) => codeSwitch(button));
     document.querySelectorAll(".pa-guess").forEach((card) => guessCard(card));
@@ -157,6 +167,8 @@
     document.addEventListener("keydown", dismiss);
     window.addEventListener("hashchange", openTarget);
     openTarget();
+    if (document.readyState === "complete") reachFormulas();
+    else window.addEventListener("load", reachFormulas);
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();

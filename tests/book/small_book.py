@@ -36,6 +36,9 @@ def shown(number, text, measured=""):
     return new_output("display_data", {"text/html": html, "text/plain": f"✓ Claim {number}. {text}"})
 
 
+# the class first, or the build would wait for a front end to draw it
+VIEW = '<script class="none" type="application/vnd.jupyter.widget-view+json">{}</script>'
+EXPLORABLE = new_output("display_data", {"text/html": VIEW, "text/plain": "W"})
 FIGURE = new_output("display_data", {"image/png": PIXEL, "text/plain": "<Figure>"})
 CAPTION = {"mystnb": {"figure": {"caption": "A pixel", "name": "fig-pixel"}, "image": {"alt": "A red pixel"}}}
 
@@ -76,6 +79,7 @@ CELLS = [
     ),
     code("again()", shown(3, "Once more"), tags=["proof"]),
     code("draw_more()", FIGURE, tags=["proof"]),
+    code("explore()", EXPLORABLE, tags=["proof"]),
     text("## A guess"),
     text(CHOICES, tags=["guess"], guess={"answer": "about a quarter"}),
     code("answer()", shown(4, "A quarter it is"), tags=["proof", "answer"]),
@@ -83,6 +87,9 @@ CELLS = [
     text(NUMBER, tags=["guess"], guess=STEPS),
     code("taught()\nin_sight()", shown(5, "It was taught"), shown(6, "Twice")),
     text(r"$\color{#1d5c96}{Q} \color{#a3245e}{O}$ is in colour."),
+    text(
+        r"$$\begin{aligned} a &= b + c + d + e + f + g + h + i + j + k + l + m && \text{a note at the right} \end{aligned}$$"
+    ),
     text("## Exercises\n\nNobody counts these words."),
 ]
 PAGES = {

@@ -71,7 +71,20 @@ def test_a_figure_its_claims_and_all_their_code_are_one_block(still):
 
 def test_folds_are_named_after_what_they_hide(still):
     names = still.locator("details.pa-how > summary").all_text_contents()
-    assert names == ["set-up", "how it was measured", "how it was drawn", "how it was measured"]
+    assert names == ["set-up", "how it was measured", "how it was drawn", "the code", "how it was measured"]
+
+
+def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read):
+    page = read()
+    folds = [page.locator("summary", has_text=name) for name in ("how it was drawn", "the code")]
+    assert not any(fold.is_visible() for fold in folds)
+    assert page.locator("summary", has_text="how it was measured").first.is_visible()
+    page.get_by_role("button", name="Show all code").click()
+    assert all(fold.is_visible() for fold in folds)
+    for said in ("draw_more()", "explore()"):
+        assert page.locator("pre", has_text=said).is_visible()
+    page.get_by_role("button", name="Fold the code").click()
+    assert not any(fold.is_visible() for fold in folds)
 
 
 def test_claims_show_what_was_measured_and_asked_and_link_to_themselves(still):
@@ -270,7 +283,7 @@ def test_links_of_cards_arrive(read):
     assert page.locator("li:target").inner_text().startswith("Elman (1990)")
     page.go_back()
     page.get_by_role("link", name="softmax", exact=True).click()
-    assert page.locator(":target").count() == 1
+    page.locator(":target").wait_for(state="attached")
 
 
 # Without script, and on paper
@@ -287,6 +300,8 @@ def test_without_script_everything_is_a_plain_fold(chromium, small):
     assert page.locator("#claim-4").is_visible()
     page.locator(".pa-how > summary").first.click()
     assert page.locator("pre", has_text="import torch").is_visible()
+    for name in ("how it was drawn", "the code"):  # no switch could show them
+        assert page.locator("summary", has_text=name).is_visible()
     assert page.get_by_text("Five seeds.").is_visible()
     assert page.get_by_role("button", name="Show all code").count() == 0
     context.close()
@@ -294,11 +309,12 @@ def test_without_script_everything_is_a_plain_fold(chromium, small):
 
 def test_on_paper_claims_answers_and_notes_show_and_code_stays_folded(read):
     page = read()
-    page.locator("summary", has_text="how it was drawn").click()
+    page.locator("#claim-1").wait_for()
+    page.locator("summary", has_text="how it was measured").last.evaluate("s => s.parentElement.open = true")
     page.emulate_media(media="print")
     for said in ("It folds", "A quarter it is", "It takes forty-four", "Five seeds.", "about half"):
         assert page.get_by_text(said).first.is_visible(), said
-    assert page.locator("pre", has_text="draw_more()").is_visible()  # it was opened
+    assert page.locator("pre", has_text="answer()").is_visible()  # it was opened
     for said in ("train()", "import torch"):
         assert not page.locator("pre", has_text=said).is_visible()
     for button in ("Commit", "Skip", "Show all code"):
@@ -328,6 +344,22 @@ def test_colours_of_formulas_follow_the_theme(read):
     page.emulate_media(color_scheme="dark")
     page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
     assert letters.evaluate_all(colours) == ["rgb(140, 192, 242)", "rgb(240, 143, 180)"]
+
+
+def test_at_390_px_formulas_and_code_are_smaller_and_the_page_does_not_scroll_sideways(read):
+    page = read(**PHONE)
+    sizes = page.evaluate(
+        "[document.querySelector('mjx-container[display=true]'), document.querySelector('.cell_input pre')]"
+        ".map((n) => parseFloat(getComputedStyle(n).fontSize))"
+    )
+    text = page.locator("section > p").first.evaluate("p => parseFloat(getComputedStyle(p).fontSize)")
+    assert sizes[0] <= 0.9 * text
+    assert sizes[1] == pytest.approx(0.68 * 16, abs=0.1)
+    formula = page.locator("mjx-container[display=true]")
+    assert formula.evaluate("n => n.scrollWidth > n.clientWidth")  # too wide even so
+    assert "gradient" in formula.evaluate("n => getComputedStyle(n).backgroundImage")  # and it says so
+    assert formula.get_attribute("tabindex") == "0"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 # Everyone, calmly
