@@ -38,7 +38,7 @@ def test_twins_differ_in_their_last_word_and_in_who_he_is():
         assert (one.answer, one.other) == (other.other, other.answer)
 
 
-@pytest.mark.parametrize("count, twist", [(3, True), (4, False)])
+@pytest.mark.parametrize(("count", "twist"), [(3, True), (4, False)])
 def test_twins_need_a_twist_and_an_even_count(count, twist):
     with pytest.raises(ValueError, match="even count"):
         pronoun_sentences(count, twist=twist, twins=True)
