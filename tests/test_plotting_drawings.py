@@ -105,7 +105,7 @@ def test_the_table_grows_with_what_is_given():
     assert texts(empty) == ["keys", "queries", *WORDS, *WORDS, ""]
     scored = plotting.attention_table(WORDS, scores=[[1, 2, -np.inf]] * 3, digits=1)
     assert texts(scored)[8:11] == ["1.0", "2.0", "−∞"]
-    assert "scores: query · key" in texts(scored)
+    assert texts(scored)[-1] == "scores"
     weighted = plotting.attention_table(WORDS, weights=WEIGHTS, values=VALUES)
     assert "values" in texts(weighted)
     assert "output" not in texts(weighted)

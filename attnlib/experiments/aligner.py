@@ -18,10 +18,12 @@ class Aligner(nn.Module):
     Args:
         numbers: What to translate.
         width: How many numbers a word, a query, a key and a value have.
+        average: Whether all English words weigh the same, whoever asks.
     """
 
-    def __init__(self, numbers: NumberWords, width: int = 32) -> None:
+    def __init__(self, numbers: NumberWords, width: int = 32, *, average: bool = False) -> None:
         super().__init__()
+        self.average = average
         self.english = nn.Embedding(len(numbers.english_vocabulary), width)
         self.french = nn.Embedding(len(numbers.french_vocabulary), width)
         self.place = nn.Embedding(PLACES, width)
@@ -35,7 +37,8 @@ class Aligner(nn.Module):
         previous, source = self.previous[n], self.source[n]
         x = self.french(previous) + self.place.weight[: previous.shape[1]]  # (B, T, C)
         y = self.english(source) + self.place.weight[: source.shape[1]]  # (B, S, C)
-        weights = attention_weights(self.w_q(x), self.w_k(y), self.source_mask[n, 0])
+        q = torch.zeros_like(x) if self.average else self.w_q(x)
+        weights = attention_weights(q, self.w_k(y), self.source_mask[n, 0])
         return x + weights @ self.w_v(y), weights
 
     def forward(self, n: Tensor) -> Tensor:
@@ -43,20 +46,23 @@ class Aligner(nn.Module):
         return self.read(self.look(n)[0])
 
 
-def train_aligner(numbers: NumberWords, *, seed: int, steps: int = 500) -> tuple[Aligner, Tensor]:
+def train_aligner(
+    numbers: NumberWords, *, seed: int, steps: int = 500, average: bool = False
+) -> tuple[Aligner, Tensor]:
     """Train on four fifths of the numbers, drawn at random.
 
     Args:
         numbers: What to translate.
         seed: Of the draw, the start and the batches.
         steps: How many batches of 128 numbers.
+        average: Whether all English words weigh the same, whoever asks.
 
     Returns:
         The aligner, on the CPU, and the numbers it has not seen.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        order, aligner = torch.randperm(len(numbers.source)), Aligner(numbers)
+        order, aligner = torch.randperm(len(numbers.source)), Aligner(numbers, average=average)
     seen = len(order) * 4 // 5
 
     def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:

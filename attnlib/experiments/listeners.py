@@ -73,15 +73,19 @@ class SenseReader(nn.Module):
         vectors: What the words are made of; they stay as they are.
         kind: How to mix, one of `MIXES`.
         head: How many numbers a query and a key have.
+        keep: Whether the word's own vector is added to the mixture.
     """
 
-    def __init__(self, vectors: WordVectors, kind: str = "scaled dot", head: int = 32) -> None:
+    def __init__(
+        self, vectors: WordVectors, kind: str = "scaled dot", head: int = 32, *, keep: bool = False
+    ) -> None:
         super().__init__()
         width = vectors.vectors.shape[1]
         self.register_buffer("vectors", vectors.vectors)
         self.register_buffer("anchors", sense_anchors(vectors))
         self.mix = Mix(kind, width, head)
         self.w_v = nn.Parameter(torch.eye(width))
+        self.keep = keep
 
     def weights(self, ids: Tensor) -> Tensor:
         """Return how much of each word goes in.
@@ -97,7 +101,8 @@ class SenseReader(nn.Module):
 
     def new_vectors(self, ids: Tensor) -> Tensor:
         """Return the new vector of each word that asks, ``(B, C)``."""
-        return (self.weights(ids)[:, None] @ (self.vectors[ids[:, 1:]] @ self.w_v))[:, 0]
+        heard = (self.weights(ids)[:, None] @ (self.vectors[ids[:, 1:]] @ self.w_v))[:, 0]
+        return self.vectors[ids[:, 0]] + heard if self.keep else heard
 
     def forward(self, ids: Tensor) -> Tensor:
         """Return how far each new vector goes towards the four senses, ``(B, 4)``."""
@@ -118,6 +123,7 @@ def train_senses(
     steps: int = 200,
     head: int = 32,
     lr: float = 0.003,
+    keep: bool = False,
 ) -> tuple[SenseReader, list[float]]:
     """Train a mixture until *apple* and *bank* lie nearest to the sense they have in each sentence.
 
@@ -129,6 +135,7 @@ def train_senses(
         steps: How many batches of 64 sentences.
         head: How many numbers a query and a key have.
         lr: Learning rate.
+        keep: Whether the word's own vector is added to the mixture.
 
     Returns:
         The reader and the loss of every step.
@@ -136,7 +143,7 @@ def train_senses(
     ids, senses = encode_senses(vectors, sentences), torch.tensor([s.sense for s in sentences])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        reader = SenseReader(vectors, kind, head).to(vectors.vectors.device)
+        reader = SenseReader(vectors, kind, head, keep=keep).to(vectors.vectors.device)
 
     def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
         chosen = torch.randint(len(ids), (64,), generator=generator)

@@ -169,7 +169,7 @@ class _Table:
         """Say under the cells what stands in them."""
         said = {
             (False, False): "",
-            (True, False): "scores: query · key",
+            (True, False): "scores",
             (False, True): "weights: each row sums to 1",
             (True, True): "scores, and under them weights",
         }[self.scores is not None, self.weights is not None]

@@ -15,6 +15,16 @@ def test_every_french_word_spreads_one_weight_over_real_english_words():
     assert not weights.masked_fill(NUMBERS.source_mask[:, 0], 0).any()
 
 
+def test_an_average_reads_a_number_and_its_swapped_twin_alike():
+    numbers, n = number_words(), torch.tensor([345, 543])
+    torch.manual_seed(0)
+    average, head = Aligner(numbers, average=True), Aligner(numbers)
+    same, other = average(n)[:, 0]  # the first French word
+    assert torch.allclose(same, other, atol=1e-5)
+    same, other = head(n)[:, 0]
+    assert not torch.allclose(same, other, atol=1e-5)
+
+
 def test_training_keeps_a_fifth_aside_and_learns_the_rest():
     aligner, held_out = train_aligner(NUMBERS, seed=0, steps=80)
     seen = torch.tensor([n for n in range(40) if n not in held_out.tolist()])

@@ -54,6 +54,14 @@ def test_an_average_gives_both_words_one_vector_and_attention_does_not():
     assert not torch.allclose(own[0], own[1])
 
 
+def test_what_keeps_its_word_adds_it_to_what_it_heard():
+    ids = encode_senses(GLOVE, SENTENCES[:2])
+    torch.manual_seed(0)
+    heard = SenseReader(GLOVE, "average").new_vectors(ids)
+    kept = SenseReader(GLOVE, "average", keep=True).new_vectors(ids)
+    assert torch.allclose(kept - heard, GLOVE[[s.asks for s in SENTENCES[:2]]], atol=1e-6)
+
+
 def test_a_kind_that_does_not_exist_is_refused():
     with pytest.raises(ValueError, match="kind must be one of dot, scaled dot"):
         Mix("cosine", 5)
@@ -91,6 +99,13 @@ def test_after_one_look_the_adjective_does_not_change_the_ratio_of_the_names():
         )
         ratios = desperate[0] / desperate[2], evil[0] / evil[2]
         assert torch.isclose(*ratios, rtol=1e-4).item() is kept
+
+
+def test_one_look_is_right_about_exactly_one_of_two_twins():
+    torch.manual_seed(0)
+    reader = PronounReader(GLOVE, looks=1, places=True)
+    right = names_found(reader, GLOVE, pronoun_sentences(40, twist=True, twins=True))
+    assert (right[::2] != right[1::2]).all()
 
 
 def test_a_trained_head_finds_the_first_name():

@@ -43,7 +43,7 @@ _BEFORE = ", today, in the end, then"
 
 
 def pronoun_sentences(
-    count: int, *, twist: bool, unseen: bool = False, seed: int = 0
+    count: int, *, twist: bool, twins: bool = False, unseen: bool = False, seed: int = 0
 ) -> list[PronounSentence]:
     """Draw sentences: *in the end john kicks the ball at peter because he is tired*.
 
@@ -51,15 +51,22 @@ def pronoun_sentences(
         count: How many.
         twist: Whether half of them end in an adjective, such as *cruel*, by which *he* is the second name.
             Without it *he* is always the first.
+        twins: Whether each sentence comes twice in a row, with an adjective of either kind: two that differ
+            in their last word alone.
         unseen: Whether to take other names, things and adjectives than those to train with.
         seed: Of the draw.
 
     Returns:
         The sentences.
 
+    Raises:
+        ValueError: If twins are asked for without a twist, or their count is odd.
+
     Chapter 3 trains heads on them.
     """
     require_whole("count", count, 1)
+    if twins and (count % 2 or not twist):
+        raise ValueError(f"twins need twist=True and an even count, got twist={twist} and {count}")
     generator = torch.Generator().manual_seed(seed)
     at = int(unseen)
 
@@ -67,13 +74,14 @@ def pronoun_sentences(
         return items[int(torch.randint(len(items), (1,), generator=generator))]
 
     sentences = []
-    for _ in range(count):
+    for _ in range(count // 2 if twins else count):
         first = pick(_NAMES[at].split())
         second = pick([name for name in _NAMES[at].split() if name != first])
-        of_second = twist and bool(torch.rand(1, generator=generator) < 0.5)
-        adjective = pick((_TARGET if of_second else _THROWER)[at].split())
+        kinds = [False, True] if twins else [twist and bool(torch.rand(1, generator=generator) < 0.5)]
+        adjectives = [pick((_TARGET if of_second else _THROWER)[at].split()) for of_second in kinds]
         does = f"{pick(_VERBS.split())} the {pick(_THINGS[at].split(', '))}"
-        text = f"{pick(_BEFORE.split(', '))} {first} {does} at {second} because he is {adjective}"
-        places = [text.split().index(name) for name in (first, second)]
-        sentences.append(PronounSentence(text.split(), *(places[::-1] if of_second else places)))
+        words = f"{pick(_BEFORE.split(', '))} {first} {does} at {second} because he is".split()
+        places = [words.index(name) for name in (first, second)]
+        for of_second, adjective in zip(kinds, adjectives, strict=True):
+            sentences.append(PronounSentence([*words, adjective], *(places[::-1] if of_second else places)))
     return sentences

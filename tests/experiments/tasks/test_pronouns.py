@@ -29,6 +29,21 @@ def test_with_a_twist_the_adjective_alone_decides():
     assert not first & second
 
 
+def test_twins_differ_in_their_last_word_and_in_who_he_is():
+    sentences = pronoun_sentences(20, twist=True, twins=True)
+    assert len(sentences) == 20
+    for one, other in zip(sentences[::2], sentences[1::2], strict=True):
+        assert one.words[:-1] == other.words[:-1]
+        assert one.words[-1] != other.words[-1]
+        assert (one.answer, one.other) == (other.other, other.answer)
+
+
+@pytest.mark.parametrize(("count", "twist"), [(3, True), (4, False)])
+def test_twins_need_a_twist_and_an_even_count(count, twist):
+    with pytest.raises(ValueError, match="even count"):
+        pronoun_sentences(count, twist=twist, twins=True)
+
+
 def test_new_sentences_have_new_names_and_adjectives():
     seen = {word for s in pronoun_sentences(400, twist=True) for word in s.words}
     new = {word for s in pronoun_sentences(400, twist=True, unseen=True) for word in s.words}
