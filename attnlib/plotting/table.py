@@ -147,7 +147,7 @@ class _Table:
             p.line((x + 8, y + self.tall - 7), (x + self.wide - 8, y + 7), colour=GRID, thick=1.4)
             return
         fill = 0.0 if self.weights is None else float(np.clip(self.weights[i, j], 0, 1))
-        p.rect(*box, fill=WEIGHT_FILL, opacity=round(fill * (0.4 if pale else 1), 3), round=4)
+        p.rect(*box, fill=WEIGHT_FILL, opacity=round(fill, 3), round=4)
         p.rect(*box, edge=GRID, thick=1)
         said = [self._say(part[i, j]) for part in (self.scores, self.weights) if part is not None]
         for n, number in enumerate(said):
