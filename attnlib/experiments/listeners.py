@@ -221,7 +221,7 @@ def train_pronouns(
     looks: int,
     places: bool,
     seed: int,
-    steps: int = 200,
+    steps: int = 150,
 ) -> PronounReader:
     """Train *he* to look at the name it stands for.
 
