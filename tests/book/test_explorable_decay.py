@@ -29,11 +29,11 @@ def assert_numbers_are_pythons(page):
 def test_keyboard_alone_moves_the_sliders_and_the_numbers_follow(visit, how):
     page = visit(PAGE, how)
     decay = page.locator(".pa-decay")
-    assert repr(assert_numbers_are_pythons(page)) == "GradientDecay(weight=0.9, length=50, squash=False)"
-    assert "from step 44 on" in decay.locator(".pa-rule").inner_text()
+    assert repr(assert_numbers_are_pythons(page)) == "GradientDecay(weight=0.8, length=50, squash=False)"
+    assert "from step 21 on" in decay.locator(".pa-rule").inner_text()
     weight, length = decay.locator("input[type=range]").all()
     weight.focus()
-    for _ in range(4):
+    for _ in range(6):
         page.keyboard.press("ArrowRight")
     assert assert_numbers_are_pythons(page).weight == pytest.approx(1.1)
     assert "It grows" in decay.locator(".pa-rule").inner_text()
