@@ -22,6 +22,7 @@ ROOM = (
 )
 
 NUMBER = re.compile(r"-?\d*\.?\d+(?:e[+-]?\d+)?")
+RAISED = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹·]+")  # an exponent is a number too
 PNG = "data:image/png;base64,"
 NAMELESS = ("metadata", "style")  # neither shows anything
 
@@ -132,7 +133,7 @@ def words(elements: list[ElementTree.Element]) -> Counter:
     found = Counter()
     for one in elements:
         if tag(one) == "text" and "Mono" not in one.get("style", ""):
-            said = NUMBER.sub("", "".join(one.itertext()).strip())
+            said = RAISED.sub("", NUMBER.sub("", "".join(one.itertext()).strip()))
             if re.search(r"[^\W\d_]", said):
                 found[said] += 1
     return found

@@ -213,6 +213,7 @@ def test_numbers_at_the_axes_and_what_a_model_wrote_are_no_words():
             ax.set_xlim(0, reach)
             ax.text(0, 0, text, family="monospace")
             ax.text(0, 0.5, f"$n^{{{reach / 10}}}$ as one says")
+            ax.text(0, 0.7, f"LSTM, n{'¹·⁴' if reach > 10 else '⁰·⁹'}")
 
         return drawing(draw, kind="svg")
 
