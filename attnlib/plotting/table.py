@@ -41,7 +41,7 @@ def attention_table(
         values: ``(S, Dv)``.
         output: ``(T, Dv)``.
         mask: ``(T, S)``, True = may attend; the other cells are hidden.
-        row: The query to look at; the others are pale.
+        row: The query to look at; the names and numbers of the others are pale.
         digits: Decimals of all numbers.
 
     Returns:
