@@ -151,13 +151,18 @@
     document.querySelectorAll(".pa-ref:hover, .pa-ref:focus-within").forEach((r) => r.classList.add("pa-dismissed"));
   }
 
-  // A formula wider than the page scrolls; who has no finger scrolls it with the arrow keys
+  // A formula or a line of code that is wider than the page scrolls; who has no finger scrolls it with the arrow keys
 
-  async function reachFormulas() {
+  const WIDE = "mjx-container[display=true], .highlight pre";
+
+  function reachWide(within) {
+    within.querySelectorAll(WIDE).forEach((node) => { if (node.scrollWidth > node.clientWidth) node.tabIndex = 0; });
+  }
+
+  async function reachAll() {
     await window.MathJax?.startup?.promise;
-    document.querySelectorAll("mjx-container[display=true]").forEach((formula) => {
-      if (formula.scrollWidth > formula.clientWidth) formula.tabIndex = 0;
-    });
+    await document.fonts?.ready;
+    reachWide(document);
   }
 
   const begin = () => {
@@ -167,8 +172,9 @@
     document.addEventListener("keydown", dismiss);
     window.addEventListener("hashchange", openTarget);
     openTarget();
-    if (document.readyState === "complete") reachFormulas();
-    else window.addEventListener("load", reachFormulas);
+    document.addEventListener("toggle", (event) => reachWide(event.target), true);  // what was folded had no width
+    if (document.readyState === "complete") reachAll();
+    else window.addEventListener("load", reachAll);
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
   else begin();

@@ -126,7 +126,7 @@ def test_the_link_is_copied(visit):
     page.locator(".pa-decay").get_by_role("button", name="Copy link").click()
     page.wait_for_timeout(100)
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link.endswith("/book/01_rnn_bottleneck.html#explore=decay&weight=0.9&length=50&squash=0")
+    assert link.endswith("/book/01_rnn_bottleneck.html#explore=decay&weight=0.8&length=50&squash=0")
     assert page.locator(".pa-decay").get_by_role("button", name="Copied").is_visible()
 
 
@@ -173,7 +173,7 @@ def test_on_paper_it_says_which_values_it_shows_and_offers_no_button(visit):
     root = page.locator(".pa-decay")
     assert root.locator(".pa-curve").is_visible()
     assert "recurrent weight" in root.inner_text()
-    assert "0.90" in root.inner_text()
+    assert "0.80" in root.inner_text()
     assert root.locator("input:visible, button:visible").count() == 0
 
 
