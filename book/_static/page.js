@@ -93,6 +93,7 @@
     const reveal = (said) => {
       card.classList.replace("pa-asking", "pa-answered");
       veil.open = true;
+      reachWide(veil);
       question.disabled = true;
       answer.mark?.();
       const measured = ["Measured: ", answer.words(card.dataset.answer), "."];

@@ -32,6 +32,7 @@ def dark(wide):
     for scheme in ("dark", "light"):
         wide.emulate_media(color_scheme=scheme)
         wide.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+        wide.wait_for_function("document.getAnimations().every((one) => one.playState !== 'running')")
         if scheme == "dark":
             yield wide
 
