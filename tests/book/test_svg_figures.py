@@ -153,9 +153,13 @@ SIZES = """() => [...document.querySelectorAll('svg.pa-figure')].map((svg) => {
 
 @pytest.mark.parametrize("name", pages_with_svg())
 def test_figures_are_legible_wide_and_on_a_phone_and_follow_the_theme(visit, name):
-    wide = visit(name, color_scheme="light").evaluate(SIZES)
-    dark = visit(name, color_scheme="dark").evaluate(SIZES)
-    phone = visit(name, viewport={"width": 390, "height": 844}).evaluate(SIZES)
+    page = visit(name, color_scheme="light")
+    wide = page.evaluate(SIZES)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    dark = page.evaluate(SIZES)
+    page.set_viewport_size({"width": 390, "height": 844})
+    phone = page.evaluate(SIZES)
     assert len(wide) == len(dark) == len(phone) > 0
     for figure in wide:
         assert 9 <= figure["smallest"] <= figure["largest"] <= 14, figure
