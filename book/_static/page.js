@@ -16,6 +16,19 @@
     put: (key, value) => { try { window[kind].setItem(key, value); } catch { /* not kept, then */ } },
   });
 
+  // The page shows itself with its fonts, so that no line moves when they arrive; after two seconds it shows itself anyway
+
+  const FONTS = ['1em "Book Serif"', 'italic 1em "Book Serif"', '1em "Book Sans"'];
+
+  function waitForFonts(page) {
+    page.classList.add("pa-waits");
+    const arrived = Promise.all(FONTS.map((font) => document.fonts.load(font)));
+    const late = new Promise((go) => { setTimeout(go, 2000); });
+    Promise.race([arrived, late]).catch(() => {}).then(() => page.classList.remove("pa-waits"));
+  }
+
+  waitForFonts(document.documentElement);
+
   // Show all code: one switch for the whole book
 
   const FOLDS = "details.pa-how, .cell details.hide";
