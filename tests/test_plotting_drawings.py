@@ -113,6 +113,13 @@ def test_the_table_grows_with_what_is_given():
     assert whole[-6:] == ["0.90", "0.10", "0.00", "1.00", "1.25", "−0.25"]
 
 
+def test_digits_on_a_dark_cell_are_not_muted():
+    drawing = plotting.attention_table(WORDS, scores=np.zeros((3, 3)), weights=np.eye(3), row=1)
+    dark = [p.get("fill") for p in parts(drawing, "text") if "".join(p.itertext()) in ("0.00", "1.00")]
+    both_digits_of_dark_cells, other_weights_of_the_row = 3 * 2, 2
+    assert dark.count(plotting.INK) == both_digits_of_dark_cells + other_weights_of_the_row
+
+
 def test_a_weight_is_as_full_as_it_is_large():
     cells = filled(plotting.attention_table(WORDS, weights=WEIGHTS), WEIGHT_FILL)
     shown = [float(cell.get("fill-opacity", 1)) for cell in cells]
@@ -223,6 +230,9 @@ def test_words_are_projected_three_times_each_in_its_colour():
     assert [t for t in texts(drawing) if len(t) < 3] == ["X", "I", "WQ", "Q", "WK", "K", "WV", "V"]
     for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
         assert len(filled(drawing, colour)) == 1 + 3 * 2
+    narrower = plotting.project(WORDS, width=2, head=4, value=2)
+    found = [len(filled(narrower, c)) - 1 for c in (plotting.QUERY, plotting.KEY, plotting.VALUE)]
+    assert found == [3 * 4, 3 * 4, 3 * 2]
     with pytest.raises(ValueError, match="at least one word, got none"):
         plotting.project([])
 

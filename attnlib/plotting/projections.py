@@ -11,13 +11,14 @@ CELL, ROW = 15, 17  # a number of a vector, in pixels
 ROLES = (("Q", QUERY, "what it asks"), ("K", KEY, "how it is found"), ("V", VALUE, "what it tells"))
 
 
-def project(words: Sequence[str], *, width: int = 4, head: int = 3) -> Drawing:
+def project(words: Sequence[str], *, width: int = 4, head: int = 3, value: int | None = None) -> Drawing:
     """Draw how every word's vector becomes a query, a key and a value.
 
     Args:
         words: One for each row of X; up to about 8.
         width: How many numbers a word's vector has in the drawing.
-        head: How many a query, key or value has.
+        head: How many a query or a key has.
+        value: How many a value has; None means as many as a query.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -31,7 +32,8 @@ def project(words: Sequence[str], *, width: int = 4, head: int = 3) -> Drawing:
     lane = max(tall + 30, 74)
     x0, matrix = 8 + side, 8 + side + width * CELL + 70
     result = matrix + 60 + 60
-    picture = Drawing(result + head * CELL + 112, 3 * lane + 14)
+    wide = (head, head, head if value is None else value)
+    picture = Drawing(result + max(wide) * CELL + 112, 3 * lane + 14)
     middle = 8 + 3 * lane / 2
     picture.text(x0 + width * CELL / 2, middle - tall / 2 - 14, "X", maths=True)
     rows_of_cells(picture, x0, middle - tall / 2, len(words), width, INK)
@@ -49,9 +51,9 @@ def project(words: Sequence[str], *, width: int = 4, head: int = 3) -> Drawing:
         picture.rect(matrix, y - 22, 60, 44, fill=colour, opacity=0.14, edge=colour, round=6)
         picture.text(matrix + 30, y, f"W_{letter}", maths=True, colour=colour)
         picture.arrow((matrix + 64, y), (result - 6, y), colour=colour)
-        rows_of_cells(picture, result, y - tall / 2, len(words), head, colour)
-        picture.text(result + head * CELL + 10, y - 9, letter, maths=True, colour=colour, anchor="start")
-        picture.text(result + head * CELL + 10, y + 9, said, colour=colour, anchor="start")
+        rows_of_cells(picture, result, y - tall / 2, len(words), wide[n], colour)
+        picture.text(result + wide[n] * CELL + 10, y - 9, letter, maths=True, colour=colour, anchor="start")
+        picture.text(result + wide[n] * CELL + 10, y + 9, said, colour=colour, anchor="start")
     return picture
 
 

@@ -13,6 +13,7 @@ from attnlib.plotting.drawing import WIDEST, Drawing, column, text_width
 Numbers = Tensor | np.ndarray | Sequence[Sequence[float]]
 
 EDGE, HEAD, TALL, LOW, GAP, BETWEEN = 6, 26, 34, 26, 4, 24  # margins, heights and distances, in pixels
+DARK = 0.6  # from this weight on a cell is too dark for muted digits
 
 
 def attention_table(
@@ -157,7 +158,7 @@ class _Table:
                 x + self.wide / 2,
                 y + self.tall / 2 + lift,
                 number,
-                colour=MUTED if first_of_two or pale else INK,
+                colour=MUTED if (first_of_two or pale) and fill < DARK else INK,
                 bold=i == self.row and not first_of_two,
             )
 

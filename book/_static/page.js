@@ -69,7 +69,7 @@
       said: () => { const at = inputs.findIndex((input) => input.checked); return at < 0 ? null : String(at); },
       words,
       mark: () => names[Number(card.dataset.answer)].classList.add("pa-right"),
-      verdict: (said) => (said === card.dataset.answer ? "That is right." : "That is not it."),
+      verdict: (said) => (said === card.dataset.answer ? "right" : "wrong"),
     };
   }
 
@@ -80,8 +80,8 @@
     const within = Number(card.dataset.within || 0);
     const verdict = (said) => {
       const off = Math.abs(Number(said) - right);
-      if (off <= within) return "That is right.";
-      return off <= 3 * within ? "That is near." : "That is not near.";
+      if (off === 0) return "right";
+      return off <= 3 * within ? "near" : "wrong";
     };
     return {
       fields: [make("label", { class: "pa-typed" }, input, make("span", {}, unitOf(card)))],
@@ -109,8 +109,11 @@
       reachWide(veil);
       question.disabled = true;
       answer.mark?.();
-      const measured = ["Measured: ", answer.words(card.dataset.answer), "."];
-      result.replaceChildren(...(said === null ? measured : ["You said ", answer.words(said), ". ", ...measured, ` ${answer.verdict(said)}`]));
+      const found = [veil.querySelector("[id^=claim-]") ? "Measured: " : "It is ", answer.words(card.dataset.answer), "."];
+      const verdict = said === null ? null : answer.verdict(said);
+      if (verdict === null) result.replaceChildren(...found);
+      else if (verdict === "right") result.replaceChildren("You said ", answer.words(said), ", and that is right.");
+      else result.replaceChildren("You said ", answer.words(said), verdict === "near" ? ", which is near. " : ". ", ...found);
     };
     const decide = (said) => {
       kept.put(key, JSON.stringify(said));

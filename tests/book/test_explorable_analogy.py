@@ -53,9 +53,8 @@ def put(page, name, word):
     page.keyboard.press("Enter")
 
 
-@where
-def test_every_preset_gives_attnlibs_numbers_with_and_without_the_inputs(visit, how):
-    page = visit(PAGE, how)
+def test_every_preset_gives_attnlibs_numbers_with_and_without_the_inputs(visit):
+    page = visit(PAGE)
     choices, switch = page.locator(".pa-presets input"), page.locator(".pa-analogy input[role=switch]")
     for i, words in enumerate(EQUATIONS):
         choices.nth(i).focus()
@@ -89,9 +88,8 @@ def test_with_the_inputs_in_king_is_nearest_to_its_own_sum(visit):
     assert answers[:2] == ["king", "queen"]
 
 
-@where
-def test_an_unknown_word_is_answered_with_close_spellings_and_nothing_is_lost(visit, how):
-    page = visit(PAGE, how)
+def test_an_unknown_word_is_answered_with_close_spellings_and_nothing_is_lost(visit):
+    page = visit(PAGE)
     before = shown(page)[1]
     put(page, "a", "qeen")
     trouble = page.locator(".pa-analogy .pa-trouble")
