@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 import yaml
@@ -23,45 +24,66 @@ def notebooks(root: Path) -> list[str]:
     return [file for file in files if (root / f"{file}.ipynb").exists()]
 
 
-def claims(path: Path) -> list[tuple[str, str, str]]:
-    """Return the anchor, number and text (as HTML) of each claim in a notebook's stored outputs."""
+class Claim(NamedTuple):
+    """A claim as it stands in a notebook's stored outputs."""
+
+    anchor: str
+    number: str
+    text: str  # HTML
+    starred: bool  # its cell has the tag: a reader may have believed the opposite
+
+
+def claims(path: Path) -> list[Claim]:
+    """Return the claims in a notebook's stored outputs."""
     found = []
     for cell in nbformat.read(path, as_version=4).cells:
+        starred = "starred" in cell.metadata.get("tags", [])
         for output in cell.get("outputs", []):
             match = CLAIM.match(output.get("data", {}).get("text/html", ""))
             if match:
-                found.append(match.groups())
+                found.append(Claim(*match.groups(), starred))
     return found
 
 
+def as_list(found: list[tuple[str, Claim]]) -> nodes.raw:
+    """Return claims, each with the address of its page, as a list of links."""
+    items = "".join(
+        f'<li><a href="{page}#{one.anchor}">{one.number}</a> <span>{one.text}</span></li>'
+        for page, one in found
+    )
+    return nodes.raw("", f'<ul class="claims">{items}</ul>', format="html")
+
+
+def section(id: str, title: str, *children: nodes.Node) -> nodes.section:
+    """Return a section with a title."""
+    made = nodes.section(ids=[id])
+    made += nodes.title("", title)
+    made.extend(children)
+    return made
+
+
 class Claims(Directive):
-    """List the claims, a section for each notebook."""
+    """List the claims: first those that are starred, then a section for each notebook."""
 
     def run(self) -> list[nodes.Node]:
         """Return a sentence with the count, then the lists."""
         env = self.state.document.settings.env
-        root = Path(env.srcdir)
-        here = env.docname.rpartition("/")[0]
-        parts, total = [], 0
+        root, here = Path(env.srcdir), env.docname.rpartition("/")[0]
+        parts, everything = [], []
         for name in notebooks(root):
             path = root / f"{name}.ipynb"
             env.note_dependency(str(path))
-            found = claims(path)
-            if not found:
-                continue
-            total += len(found)
-            title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].lstrip("# ")
             page = f"{name.removeprefix(here + '/')}.html"
-            items = "".join(
-                f'<li><a href="{page}#{anchor}">{number}</a> <span>{text}</span></li>'
-                for anchor, number, text in found
-            )
-            section = nodes.section(ids=[nodes.make_id(name)])
-            section += nodes.title("", title)
-            section += nodes.raw("", f'<ul class="claims">{items}</ul>', format="html")
-            parts.append(section)
-        count = nodes.paragraph("", f"The book makes {total} claims so far.")
-        return [count, *parts]
+            found = [(page, claim) for claim in claims(path)]
+            if found:
+                title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].lstrip("# ")
+                parts.append(section(nodes.make_id(name), title, as_list(found)))
+                everything += found
+        starred = [(page, claim) for page, claim in everything if claim.starred]
+        if starred:
+            lead = nodes.paragraph("", "Sentences that one reads, hears or thinks otherwise.")
+            parts.insert(0, section("starred", "You may have believed the opposite", lead, as_list(starred)))
+        return [nodes.paragraph("", f"The book makes {len(everything)} claims."), *parts]
 
 
 def setup(app) -> dict:

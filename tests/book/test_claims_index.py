@@ -1,0 +1,24 @@
+"""The page of all claims: what it finds in the notebooks, and how much it asks of a reader."""
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.book import NOTEBOOKS
+from tests.book.small_book import shown
+
+from claims_index import claims  # isort: skip
+
+
+def test_claims_are_found_in_their_order_and_those_of_a_starred_cell_are_starred(tmp_path):
+    plain = new_code_cell("", outputs=[shown(1, "Water is wet")], metadata={"tags": ["proof"]})
+    starred = new_code_cell("", outputs=[shown(2, "Ice swims")], metadata={"tags": ["proof", "starred"]})
+    path = tmp_path / "small.ipynb"
+    nbformat.write(new_notebook(cells=[plain, starred]), path)
+    assert claims(path) == [("claim-1", "1", "Water is wet", False), ("claim-2", "2", "Ice swims", True)]
+
+
+def test_all_claims_fit_on_one_page_and_the_starred_ones_on_one_screen():
+    found = [claim for path in NOTEBOOKS for claim in claims(path)]
+    starred = [claim for claim in found if claim.starred]
+    assert len(found) + len(starred) <= 200
+    assert 10 <= len(starred) <= 20
