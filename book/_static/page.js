@@ -109,7 +109,7 @@
       reachWide(veil);
       question.disabled = true;
       answer.mark?.();
-      const found = [veil.querySelector("[id^=claim-]") ? "Measured: " : "It is ", answer.words(card.dataset.answer), "."];
+      const found = [veil.querySelector("[id^=claim-]") ? "Measured: " : "Answer: ", answer.words(card.dataset.answer), "."];
       const verdict = said === null ? null : answer.verdict(said);
       if (verdict === null) result.replaceChildren(...found);
       else if (verdict === "right") result.replaceChildren("You said ", answer.words(said), ", and that is right.");

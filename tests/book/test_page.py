@@ -139,6 +139,21 @@ def test_reading_time_stands_under_the_title(still):
     assert still.locator(".pa-time").inner_text() == "About 1 minute to read"
 
 
+def test_the_sentence_of_a_claim_with_numbers_shows_with_the_code_by_a_link_and_without_script(read):
+    page = read()
+    claim = page.locator("#claim-1")
+    said = claim.locator(".pa-said")
+    assert said.count() == 1
+    assert not said.is_visible()
+    assert claim.locator(".pa-measured").is_visible()
+    claim.locator("a").click()
+    assert said.is_visible()
+    page.goto(page.url.partition("#")[0])
+    page.locator(".pa-claims + .pa-how > summary").first.click()
+    assert said.is_visible()
+    assert read(java_script_enabled=False).locator("#claim-1 .pa-said").is_visible()
+
+
 # Guess cards
 
 
@@ -177,8 +192,8 @@ def test_commit_without_a_choice_asks_for_one_and_skip_shows_the_answer(read):
     ("typed", "said"),
     [
         ("44", "You said 44 steps, and that is right."),
-        ("36", "You said 36 steps, which is near. It is 44 steps."),
-        ("400", "You said 400 steps. It is 44 steps."),
+        ("36", "You said 36 steps, which is near. Answer: 44 steps."),
+        ("400", "You said 400 steps. Answer: 44 steps."),
     ],
 )
 def test_a_number_is_right_near_or_not_and_nothing_was_measured_where_no_claim_stands(read, typed, said):
