@@ -16,12 +16,12 @@ LONGEST = 12  # words in a sentence
 FEATURES = ["someone", "male", "good", "asks who", "asks male", "does"]
 OPPOSITES = ["something", "female", "evil", "asks what", "asks female", "is so"]
 # and the other four: two hands of a clock, which turn from word to word
-HANDS = ["slow hand \u2192", "slow hand \u2191", "fast hand \u2192", "fast hand \u2191"]
+HANDS = ["slow cos", "slow sin", "fast cos", "fast sin"]
 TURNS = (math.pi / 10, math.pi / 2)
 # what the numbers of a query and a key are, in each head; and those of a value, in both
 MATCHED = [
     ["someone", "male", "early", "good", "whose"],
-    ["slow \u2192", "slow \u2191", "fast \u2192", "fast \u2191", "unused"],
+    ["slow cos", "slow sin", "fast cos", "fast sin", "unused"],
 ]
 HANDED = ["someone", "male", "good", "does", "unused"]
 JOBS = ["who is meant", "the word before"]

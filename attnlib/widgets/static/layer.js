@@ -37,7 +37,7 @@ const largest = (...tables) => Math.max(1e-9, ...tables.flat(2).map(Math.abs).fi
 /** A tinted number; `kind` says which of the colours. What is hidden is hatched. */
 function cell(kind, value, most, text, attributes = {}) {
   const gone = value === -Infinity;
-  const names = ["pa-cell", `pa-${kind}`, value < 0 && "pa-below", gone && "pa-gone", text === "0" && "pa-nought"].filter(Boolean);
+  const names = ["pa-cell", `pa-${kind}`, value < 0 && !gone && "pa-below", gone && "pa-gone", text === "0" && !gone && (kind === "weight" ? "pa-nought" : "pa-nought pa-dot")].filter(Boolean);
   return make("td", { ...attributes, class: [...names, attributes.class].filter(Boolean).join(" "), "data-kind": kind, "data-value": String(value),
     style: `--t: ${gone ? 0 : Math.min(1, Math.abs(value) / most).toFixed(3)}` }, make("span", gone ? { class: "pa-hidden" } : {}, gone ? "hidden" : text));
 }
@@ -75,7 +75,7 @@ function typing({ model, state, update, on }) {
   const [examples, putExample] = menu("Examples", presets, (i) => { take(presets[i]); putExample(-1); }, "Examples");
   const list = make("div", { class: "pa-list", id: freshId("words") }, ...known.map((word) => button(word, () => take(`${input.value.trim()} ${word}`))));
   list.hidden = true;
-  const more = button(`All ${known.length} words`, () => {
+  const more = button(`${known.length} words`, () => {
     list.hidden = !list.hidden;
     more.setAttribute("aria-expanded", String(!list.hidden));
   });
@@ -152,7 +152,7 @@ function build(tools) {
   const table = make("table", {});
   const panel = ownKeys(make("div", { class: "pa-panel", tabindex: "0", role: "group" }, table));
   const [mask, putMask] = toggle("hide later words", (causal) => update({ causal }));
-  const kinds = [...given.jobs.map((job, n) => `${n + 1}: ${job}`), "both in one head"];
+  const kinds = [...given.jobs, "both in one"];
   const [heads, putHead] = choice("Head", kinds, (n) => update(n < given.jobs.length ? { heads: given.jobs.length, head: n } : { heads: 1 }));
 
   // Stepping and playing
@@ -257,21 +257,22 @@ function build(tools) {
     switch (step) {
       case WORDS: return [["Each word becomes ten numbers: six say what it is, four say where it stands."],
         [he(), `: ${meaning(found.x[word].slice(0, given.opposites.length)) || "nothing that these six tell"}; place ${word + 1}, as the two hands of a clock.`]];
-      case QKV: return [["Three matrices turn ", he(), " into what it asks for, what it answers to, and what it hands over."],
+      case QKV: return [["Three matrices: what ", he(), " asks for, what it answers to, what it hands over."],
         found.width > 5 ? [he(), ": thirty numbers, ten of each kind."] : [he(), ":", ...["query", "key", "value"].flatMap((kind) => spelt({ query: found.q, key: found.k, value: found.v }[kind][h][word], kind))]];
       case SCORES: {
-        const terms = found.q[h][word].map((x, n) => [x, found.k[h][at][n]]).filter(([a, b]) => Math.abs(a * b) >= 0.05);
+        const terms = found.q[h][word].map((x, n) => [x, found.k[h][at][n]]).filter(([a, b]) => Math.abs(a * b) >= 0.05).sort((a, b) => Math.abs(b[0] * b[1]) - Math.abs(a[0] * a[1]));
+        const products = terms.slice(0, 4).map(([a, b]) => `${brief(a)} \u00d7 ${brief(b)}`).join(" + ").replaceAll("+ \u2212", "\u2212 ");
         return [[he(), " asks; every word\u2019s key answers; the product of the two is the score."],
-          [he(), " \u00b7 ", em(words[at]), `: ${terms.map(([a, b]) => `${brief(a)} \u00d7 ${brief(b)}`).join(" + ").replaceAll("+ \u2212", "\u2212 ") || "0"}, divided by \u221a${found.width}: ${show(found.scores[h][word][at])}`]];
+          [he(), " \u00b7 ", em(words[at]), `: ${products || "0"}${terms.length > 4 ? " + \u2026" : ""}, divided by \u221a${found.width}: ${show(found.scores[h][word][at])}`]];
       }
       case MASK: return [!causal ? ["The mask is off: every word may look at every other."] : ahead ? [he(), ` may not look ahead: ${counted(ahead, "later word is", "later words are")} hidden.`] : [he(), " is the last word: nothing is hidden from it."],
         causal ? ["Whoever writes the next word cannot have read it."] : ["A reader may do this; a writer would be told the answer."]];
-      case SOFTMAX: return [["The softmax turns each row into shares of one; ", he(), ` gives most, ${show(row[best(row)])}, to `, other(best(row)), "."],
+      case SOFTMAX: return [["Each row becomes shares of one; ", he(), ` gives most, ${show(row[best(row)])}, to `, other(best(row)), "."],
         row[at] === 0 && causal && at > word ? [em(words[at]), " is hidden: its share is 0."]
-          : [em(words[at]), `: e^${show(found.masked[h][word][at])}, divided by the sum of its row, is ${show(row[at])}.`]];
+          : [em(words[at]), ": e", make("sup", {}, show(found.masked[h][word][at])), `, divided by the sum of such powers in the row, is ${show(row[at])}.`]];
       case MIX: return [["Each value is taken by its weight, and the sum is what ", he(), " finds."],
         [...order.flatMap((j, n) => [n ? " + " : "", make("span", { class: "pa-weight-name" }, show(row[j])), " ", make("span", { class: "pa-value-name" }, words[j])]), order.length < row.filter((w) => w >= 0.005).length ? " + \u2026" : "", " = ", make("span", { class: "pa-output-name" }, "mix")]];
-      default: return [[now.heads === 1 ? "What the head found is written back as ten numbers: " : "What the heads found is joined and written back as ten numbers: ", he(), found.like[word] < 0 ? " was handed a blend of many words." : [" was handed something most like ", other(found.like[word]), "."]].flat(),
+      default: return [[now.heads === 1 ? "What the head found is written back: " : "The heads are joined and written back: ", he(), ...(found.like[word] < 0 ? [" was handed a blend of many words."] : [" was handed something like ", other(found.like[word]), "."])],
         [he(), ` is handed: ${meaning(found.output[word]) || "nothing"}. A model adds this to x and goes on.`]];
     }
   }
@@ -325,6 +326,8 @@ function build(tools) {
     const before = last?.now.step ?? now.step;
     last = { now, found };
     putWord(now.word);
+    const chosen = strip.querySelectorAll("label")[now.word];
+    strip.scrollLeft = chosen.offsetLeft - strip.offsetLeft - (strip.clientWidth - chosen.offsetWidth) / 2;   // on a phone the sentence is wider
     putStep(now.step);
     putMask(now.causal);
     putHead(now.heads === 1 ? given.jobs.length : now.head);
@@ -338,7 +341,7 @@ function build(tools) {
 
   return {
     parts: [...typing(tools), strip, trail, said, panel, lens, make("div", { class: "pa-bar" }, make("div", { class: "pa-transport" }, back, play, next), mask, heads)],
-    help: "Click a word to follow it; pointing at one shows it for a moment. Vectors and weights are made by hand, so that each number has a name and you can check what a head does; a trained layer finds its own. Below zero a name turns round: something, female, evil, asks what, is so.",
+    help: "Click a word to follow it. Vectors and weights are made by hand, so that each number has a name (below zero: something, female, evil, asks what, is so); a trained layer finds its own.",
     draw,
   };
 }
