@@ -31,6 +31,7 @@ function compute({ words, causal, heads }, given) {
 
 // Two digits: 6.7, 12, 0.90 for a share.
 const brief = (x) => (Math.abs(x) < 0.05 ? "0" : Math.abs(x) >= 9.95 ? x.toFixed(0) : x.toFixed(1)).replace("-", "\u2212");
+const round = (x) => brief(x).replace(".0", "");
 const share = (x) => (Math.abs(x) < 0.005 ? "0" : show(x));
 const largest = (...tables) => Math.max(1e-9, ...tables.flat(2).map(Math.abs).filter(Number.isFinite));
 
@@ -251,17 +252,17 @@ function build(tools) {
     const ahead = causal ? words.length - 1 - word : 0;
     const other = (j) => (j === word ? "itself" : em(words[j]));
     const meaning = (row) => row.map((x, n) => [Math.abs(x), x < 0 ? given.opposites[n] : given.features[n]]).filter(([x]) => x >= 0.05)
-      .map(([x, name]) => `${name} ${brief(x)}`).join(", ");
-    const spelt = (numbers, kind) => [" ", make("span", { class: `pa-${kind}-name` }, `${kind} (${numbers.map(brief).join(", ")})`)];
+      .map(([x, name]) => `${name} ${round(x)}`).join(", ");
+    const spelt = (numbers, kind) => [" ", make("span", { class: `pa-${kind}-name` }, `${kind} (${numbers.map(round).join(", ")})`)];
     const order = range(words.length).filter((j) => row[j] >= 0.005).sort((i, j) => row[j] - row[i]).slice(0, 4);
     switch (step) {
       case WORDS: return [["Each word becomes ten numbers: six say what it is, four say where it stands."],
-        [he(), `: ${meaning(found.x[word].slice(0, given.opposites.length)) || "nothing that these six tell"}; place ${word + 1}, as the two hands of a clock.`]];
+        [he(), `: ${meaning(found.x[word].slice(0, given.opposites.length)) || "nothing that these six tell"}; place ${word + 1}, on a clock with two hands.`]];
       case QKV: return [["Three matrices: what ", he(), " asks for, what it answers to, what it hands over."],
         found.width > 5 ? [he(), ": thirty numbers, ten of each kind."] : [he(), ":", ...["query", "key", "value"].flatMap((kind) => spelt({ query: found.q, key: found.k, value: found.v }[kind][h][word], kind))]];
       case SCORES: {
         const terms = found.q[h][word].map((x, n) => [x, found.k[h][at][n]]).filter(([a, b]) => Math.abs(a * b) >= 0.05).sort((a, b) => Math.abs(b[0] * b[1]) - Math.abs(a[0] * a[1]));
-        const products = terms.slice(0, 4).map(([a, b]) => `${brief(a)} \u00d7 ${brief(b)}`).join(" + ").replaceAll("+ \u2212", "\u2212 ");
+        const products = terms.slice(0, 4).map(([a, b]) => `${round(a)} \u00d7 ${round(b)}`).join(" + ").replaceAll("+ \u2212", "\u2212 ");
         return [[he(), " asks; every word\u2019s key answers; the product of the two is the score."],
           [he(), " \u00b7 ", em(words[at]), `: ${products || "0"}${terms.length > 4 ? " + \u2026" : ""}, divided by \u221a${found.width}: ${show(found.scores[h][word][at])}`]];
       }
@@ -269,7 +270,7 @@ function build(tools) {
         causal ? ["Whoever writes the next word cannot have read it."] : ["A reader may do this; a writer would be told the answer."]];
       case SOFTMAX: return [["Each row becomes shares of one; ", he(), ` gives most, ${show(row[best(row)])}, to `, other(best(row)), "."],
         row[at] === 0 && causal && at > word ? [em(words[at]), " is hidden: its share is 0."]
-          : [em(words[at]), ": e", make("sup", {}, show(found.masked[h][word][at])), `, divided by the sum of such powers in the row, is ${show(row[at])}.`]];
+          : [em(words[at]), ": e", make("sup", {}, show(found.masked[h][word][at])), `, divided by the sum of its row, is ${show(row[at])}.`]];
       case MIX: return [["Each value is taken by its weight, and the sum is what ", he(), " finds."],
         [...order.flatMap((j, n) => [n ? " + " : "", make("span", { class: "pa-weight-name" }, show(row[j])), " ", make("span", { class: "pa-value-name" }, words[j])]), order.length < row.filter((w) => w >= 0.005).length ? " + \u2026" : "", " = ", make("span", { class: "pa-output-name" }, "mix")]];
       default: return [[now.heads === 1 ? "What the head found is written back: " : "The heads are joined and written back: ", he(), ...(found.like[word] < 0 ? [" was handed a blend of many words."] : [" was handed something like ", other(found.like[word]), "."])],
