@@ -312,13 +312,15 @@ function build(tools) {
   }
 
   /** The panel grows out of its place in the row of steps; scores, mask and weights are one table that changes colour. */
+  let growing = null;
   function grow(from, to) {
+    growing?.cancel();                         // it is measured where it lies
     const kept = [SCORES, MASK, SOFTMAX];
     if (calm() || !panel.animate || from === to || (kept.includes(from) && kept.includes(to))) return;
     const [small, large] = [thumbs[to].getBoundingClientRect(), panel.getBoundingClientRect()];
     if (!large.width || !small.width) return;
     const shift = `translate(${small.left - large.left}px, ${small.top - large.top}px) scale(${small.width / large.width}, ${small.height / large.height})`;
-    panel.animate([{ transform: shift, opacity: 0.2 }, { transform: "none", opacity: 1 }], { duration: 420, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" });
+    growing = panel.animate([{ transform: shift, opacity: 0.2 }, { transform: "none", opacity: 1 }], { duration: 420, easing: "cubic-bezier(0.2, 0.7, 0.2, 1)" });
   }
 
   function draw(asked) {
