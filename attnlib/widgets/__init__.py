@@ -9,6 +9,7 @@ from attnlib.widgets.cost import CostCalculator
 from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.fixed import FixedState
 from attnlib.widgets.heads import HeadViewer
+from attnlib.widgets.layer import WholeLayer
 from attnlib.widgets.masks import MaskPainter
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
@@ -26,4 +27,5 @@ __all__ = [
     "MaskPainter",
     "Quiz",
     "ScalingLab",
+    "WholeLayer",
 ]
