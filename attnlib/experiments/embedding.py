@@ -110,7 +110,7 @@ def train_skip_gram(
     thinned = ids[torch.rand(len(ids), generator=generator) < keep[ids]]
     start = 0.1 * torch.randn(2, len(vocabulary), width, generator=generator)
     middle, context = (x.to(device).requires_grad_() for x in start)
-    optimizer = torch.optim.Adam([middle, context], lr=lr)
+    optimizer = torch.optim.Adam([middle, context], lr=lr, fused=middle.device.type in ("cpu", "cuda"))
     slower = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)
     measured = []
 
