@@ -80,3 +80,43 @@ def test_maps_draw_where_they_are_told():
     assert plotting.word_map(points, ax=ax) is ax
     assert plotting.parallelogram(points, ("a", "b", "c"), ax=ax) is ax
     assert plotting.grouped_bars(["x"], {"n": [1]}, ax=ax) is ax
+    assert plotting.dot_rows(["x"], {"n": [1]}, ax=ax) is ax
+    assert plotting.against_chance([1, 2], {"x": 1}, ax=ax) is ax
+
+
+def test_the_angle_between_the_step_taken_and_the_step_wanted_is_written_in_degrees():
+    points = {"king": (0.0, 0.0), "man": (1.0, 2.0), "woman": (4.0, 2.0), "queen": (0.0, 5.0)}
+    ax = plotting.parallelogram(points, ("king", "man", "woman"), answer="queen")
+    assert {t.get_text() for t in labels(ax)} == {*points, "king − man + woman", "90°"}
+    assert_readable(ax)
+
+
+def test_rows_of_dots_are_joined_from_the_first_to_the_second_and_have_a_column_beside():
+    series = {"with": torch.tensor([10.0, 20.0]), "without": [5, 6], "neither": [1, 2]}
+    ax = plotting.dot_rows(["x", "y"], series, beside=("agree", ["0.8", "0.1"]), xlabel="%")
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["x", "y"]
+    assert [line.get_xdata().tolist() for line in ax.lines] == [[10, 20], [5, 6], [1, 2]]
+    assert [path.tolist() for path in ax.collections[0].get_segments()] == [
+        [[10, 0], [5, 0]],
+        [[20, 1], [6, 1]],
+    ]
+    assert [t.get_text() for t in ax.texts] == ["agree", "0.8", "0.1"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == list(series)
+    assert ax.yaxis_inverted()
+
+
+def test_rows_of_dots_need_an_entry_for_each_label():
+    with pytest.raises(ValueError, match=r"n must have one entry for each of 2 labels, got \(1,\)"):
+        plotting.dot_rows(["x", "y"], {"n": [1]})
+    with pytest.raises(ValueError, match=r"agree must have one entry for each of 2 labels, got \(3,\)"):
+        plotting.dot_rows(["x", "y"], {"n": [1, 2]}, beside=("agree", ["a", "b", "c"]))
+
+
+def test_named_numbers_stand_over_the_hill_of_chance_from_the_top():
+    named = {"cat, dog": 0.9, "cat, car": 0.1}
+    ax = plotting.against_chance(np.random.default_rng(0).normal(size=500) / 5, named, name="by chance")
+    assert [t.get_text() for t in ax.texts] == ["by chance", "cat, dog  0.90", "cat, car  0.10"]
+    (x, high), (other, low) = (line.get_xydata()[0] for line in ax.lines)
+    assert (x, other) == (0.9, 0.1)
+    assert high > low > 4
+    assert_readable(ax)

@@ -142,9 +142,9 @@ class WordVectors:
         """List the words nearest to ``a - b + c``: for king, man and woman, one hopes for queen.
 
         Args:
-            a: The word to start from.
-            b: What to take away.
-            c: What to add.
+            a: The word that is asked about: as b is to c, so is a to what?
+            b: What to take away, the start of the step from b to c.
+            c: What to add, the end of that step.
             n: How many words.
             exclude_inputs: Leave out a, b and c themselves, as nearly everyone does without saying so.
 

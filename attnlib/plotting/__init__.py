@@ -20,8 +20,9 @@ from attnlib.plotting._style import (
     WEIGHTS,
     book_style,
 )
-from attnlib.plotting.bars import grouped_bars, strips
+from attnlib.plotting.bars import dot_rows, grouped_bars, strips
 from attnlib.plotting.caching import kv_cache
+from attnlib.plotting.chance import against_chance
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
@@ -55,10 +56,12 @@ __all__ = [
     "WEIGHT",
     "WEIGHTS",
     "Drawing",
+    "against_chance",
     "attention_table",
     "book_style",
     "cloud",
     "curves",
+    "dot_rows",
     "encoder_decoder",
     "gate",
     "grid_row",

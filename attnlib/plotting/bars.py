@@ -95,3 +95,52 @@ def strips(
     ax.tick_params(axis="y", length=0)
     ax.set_xlabel(xlabel)
     return ax
+
+
+def dot_rows(
+    labels: Sequence[str],
+    series: Mapping[str, Tensor | np.ndarray | Sequence[float]],
+    *,
+    beside: tuple[str, Sequence[str]] | None = None,
+    xlabel: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a row for each label with a dot for each series, the first two joined by a line.
+
+    Args:
+        labels: A name for each row, from the top.
+        series: For each kind of dot, a number for each label.
+        beside: A column of texts at the right, one for each row: its head, and the texts.
+        xlabel: What the numbers are.
+        ax: Where to draw.
+
+    Returns:
+        The axes.
+
+    Raises:
+        ValueError: If a series, or the column, has not one entry for each label.
+    """
+    rows, numbers = np.arange(len(labels)), {name: array(x) for name, x in series.items()}
+    for name, x in [*numbers.items(), *([(beside[0], np.asarray(beside[1]))] if beside else [])]:
+        if x.shape != (len(labels),):
+            raise ValueError(f"{name} must have one entry for each of {len(labels)} labels, got {x.shape}")
+    if ax is None:
+        _, ax = plt.subplots(figsize=(5.6, 1.0 + 0.36 * len(labels)))
+    joined = list(numbers.values())[:2]
+    if len(joined) == 2:
+        ax.hlines(rows, *joined, color=MUTED, lw=1.2)
+    for i, (name, x) in enumerate(numbers.items()):
+        colour, marker = SERIES[i % len(SERIES)], "osD^"[i % 4]
+        ax.plot(x, rows, marker, color=colour, markersize=7 if i < 2 else 6, label=name, clip_on=False)
+    if beside is not None:
+        at = {"xycoords": ("axes fraction", "data"), "annotation_clip": False, "va": "center", "ha": "center"}
+        for row, text in [(-1, beside[0]), *enumerate(beside[1])]:
+            ax.annotate(text, (1.14, row), color=MUTED if row < 0 else INK, **at)
+    ax.set_yticks(rows, labels)
+    ax.set_ylim(len(labels) - 0.5, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel(xlabel)
+    names = {"handletextpad": 0.1, "columnspacing": 1.2, "borderpad": 0.2}
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.26, 1.0), ncols=len(series), **names)
+    return ax

@@ -52,13 +52,19 @@ def word_map(
 
 
 def parallelogram(
-    points: Mapping[str, Sequence[float]], corners: Sequence[str], *, ax: Axes | None = None
+    points: Mapping[str, Sequence[float]],
+    corners: Sequence[str],
+    *,
+    answer: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw ``a - b + c`` as the fourth corner of a parallelogram, and where the words lie.
 
     Args:
         points: Where each word lies.
-        corners: The words a, b and c; the other points are drawn pale.
+        corners: The words a, b and c; the other points have another colour.
+        answer: A word that one hopes to find at the fourth corner: an arrow leads to it from a, and the
+            angle between the two steps is written in degrees.
         ax: Where to draw.
 
     Returns:
@@ -68,12 +74,17 @@ def parallelogram(
         _, ax = plt.subplots(figsize=(5.6, 3.8))
     a, b, c = (np.asarray(points[word], dtype=float) for word in corners)
     target = a - b + c
-    for start, end, colour, style in (
+    drawn = [
         (b, c, SERIES[3], "-|>"),
         (a, target, SERIES[3], "-|>"),
         (b, a, MUTED, "-"),
         (c, target, MUTED, "-"),
-    ):
+    ]
+    if answer is not None:
+        end = np.asarray(points[answer], dtype=float)
+        drawn.append((a, end, SERIES[0], "-|>"))
+        _angle(ax, a, target - a, end - a)
+    for start, end, colour, style in drawn:
         arrow = {"arrowstyle": style, "color": colour, "lw": 1.5, "shrinkA": 4, "shrinkB": 4}
         ax.annotate("", tuple(end), tuple(start), arrowprops=arrow)
     colours = {word: INK if word in corners else SERIES[0] for word in points}
@@ -85,9 +96,22 @@ def parallelogram(
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
-    sides = [(b, c), (a, target), (b, a), (c, target)]
+    sides = [(start, end) for start, end, *_ in drawn]
     _label(ax, {**points, name: target}, colours | {name: SERIES[3]}, sides)
     return ax
+
+
+def _angle(ax: Axes, corner: np.ndarray, first: np.ndarray, second: np.ndarray) -> None:
+    """Draw the angle at a corner between two directions, with its degrees."""
+    start, end = (np.arctan2(step[1], step[0]) for step in (first, second))
+    turn = (end - start + np.pi) % (2 * np.pi) - np.pi
+    along = start + np.linspace(0, turn, 30)
+    far = 0.22 * min(np.linalg.norm(first), np.linalg.norm(second))
+    arc = corner[:, None] + far * np.stack([np.cos(along), np.sin(along)])
+    ax.plot(*arc, color=INK, lw=1.2)
+    middle = start + turn / 2
+    at = corner + 1.75 * far * np.array([np.cos(middle), np.sin(middle)])
+    ax.text(*at, f"{abs(np.degrees(turn)):.0f}°", ha="center", va="center", color=INK)
 
 
 def _label(

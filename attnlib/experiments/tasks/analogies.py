@@ -79,10 +79,11 @@ def analogy_questions() -> dict[str, list[tuple[str, str, str, str]]]:
     """Return analogies by their relation: every pair of `word_pairs` asked about every other.
 
     Returns:
-        For each relation, questions ``(a, b, c, answer)`` in the order of ``a - b + c``: the answer to
-        ``("paris", "france", "italy")`` is ``"rome"``.
+        For each relation, questions ``(a, b, c, answer)`` in the order of ``a - b + c``: as b is to c, so
+        is a to the answer. The answer to ``("king", "man", "woman")`` is ``"queen"``, and to ``("italy",
+        "france", "paris")`` it is ``"rome"``.
     """
     return {
-        relation: [(a, b, c, answer) for (b, a), (c, answer) in permutations(pairs, 2)]
+        relation: [(a, b, c, answer) for (b, c), (a, answer) in permutations(pairs, 2)]
         for relation, pairs in word_pairs().items()
     }

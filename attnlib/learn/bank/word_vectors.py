@@ -186,9 +186,10 @@ def long_step(answer: object) -> str | None:
     told = f"king - man + woman is ({target[0]:.3g}, {target[1]:.3g}): cosine {to_king:.3g} with king, {to_queen:.3g} with queen."
     if to_queen == to_king:
         return f"{told} A tie; a little further."
-    if target[0] <= 0:
-        return f"{told} Queen lies to the right; so must the step from man to woman point."
-    return f"{told} The step from man to woman is too short to turn it away from king."
+    step = c - MAN
+    if F.cosine_similarity(step, QUEEN - KING, dim=0) < 0.9:
+        return f"{told} From king to queen the step is (4, 0), yours from man to woman is ({step[0]:.3g}, {step[1]:.3g}): let it point the same way."
+    return f"{told} The step from man to woman points where queen lies, but does not go far enough."
 
 
 def cooccurrence(answer: object) -> str | None:
@@ -336,7 +337,7 @@ EXERCISES = [
     Exercise(
         "2.5", "An analogy", "medium", 8,
         (
-            "The target is `vectors[a] - vectors[b] + vectors[c]`.",
+            "The target is `vectors[a] - vectors[b] + vectors[c]`: row a, moved by the step from b to c.",
             "Compare it with every row by cosine, with rows a, b and c at minus infinity, and take `argmax`.",
         ),
         analogy_row,
@@ -346,11 +347,12 @@ EXERCISES = [
         "2.6", "A step that is long enough", "medium", 7,
         (
             "king - man + woman is king moved by the step from man to woman.",
+            "From king to queen the step is (4, 0): let the one from man to woman point the same way.",
             "King points straight up, queen at 45 degrees. The sum has to come more than half way round.",
             "With woman = (5, 0) the step is (4, 0), exactly from king to queen. A shorter one does too; how short?",
         ),
         long_step,
-        "In real vectors the step from man to woman points only partly towards queen, and king stays nearest unless it is left out.",
+        "In this small world a step can point straight from king to queen, and then it need only be long enough. In GloVe the step from man to woman is long enough, and points 63 degrees past queen.",
     ),
     Exercise(
         "2.7", "Counting neighbours", "medium", 10,

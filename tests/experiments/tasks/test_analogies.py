@@ -20,11 +20,11 @@ def test_within_a_relation_a_word_stands_in_one_place_only(relation):
     assert len(set(words)) == len(words)
 
 
-def test_questions_stand_in_the_order_of_the_arithmetic():
+def test_as_b_is_to_c_so_is_a_to_the_answer():
     questions = analogy_questions()
-    assert ("paris", "france", "italy", "rome") in questions["capital"]
-    assert ("woman", "man", "king", "queen") in questions["gender"]
-    assert ("walked", "walk", "go", "went") in questions["past"]
+    assert ("king", "man", "woman", "queen") in questions["gender"]
+    assert ("italy", "france", "paris", "rome") in questions["capital"]
+    assert ("go", "walk", "walked", "went") in questions["past"]
 
 
 def test_every_pair_is_asked_about_every_other():

@@ -1,0 +1,166 @@
+"""Word vectors from a text of one's own: predicted from neighbours, or counted. Chapter 2 has both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from attnlib._validate import require_whole
+from attnlib.device import pick_device
+from attnlib.experiments.training import track
+from attnlib.experiments.wordvectors import WordVectors
+
+Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
+
+
+def number_text(text: Sequence[str], least: int = 10) -> tuple[list[str], Tensor]:
+    """Number the words of a text, the most frequent first, and drop the rare ones.
+
+    Args:
+        text: The words, in order.
+        least: How often a word must come to be kept.
+
+    Returns:
+        The vocabulary, and the text as a tensor of places in it.
+    """
+    require_whole("least", least, 1)
+    vocabulary = [word for word, n in Counter(text).most_common() if n >= least]
+    place = {word: i for i, word in enumerate(vocabulary)}
+    return vocabulary, torch.tensor([place[word] for word in text if word in place], dtype=torch.long)
+
+
+def count_near(ids: Tensor, size: int, window: int = 5) -> Tensor:
+    """Count how often each word stands within ``window`` places of each other word.
+
+    Args:
+        ids: ``(N,)``, a text as numbers below ``size``.
+        size: How many words there are.
+        window: How far apart two words may stand.
+
+    Returns:
+        ``(size, size)`` in float64, symmetric: before and after count alike.
+    """
+    pairs = torch.cat([ids[:-k] * size + ids[k:] for k in range(1, window + 1)])
+    n = pairs.bincount(minlength=size**2).view(size, size).double()
+    return n + n.T
+
+
+def squeeze(table: Tensor, width: int = 64) -> Tensor:
+    """Squeeze the columns of a table into a few that keep most of it, by a singular value decomposition.
+
+    Args:
+        table: ``(V, V)``.
+        width: How many columns to keep.
+
+    Returns:
+        ``(V, width)``: the left singular vectors, each times the root of its singular value.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)  # the decomposition starts from random directions
+        u, s, _ = torch.svd_lowrank(table, width, niter=3)
+    return u * s.sqrt()
+
+
+def train_skip_gram(
+    ids: Tensor,
+    vocabulary: Sequence[str],
+    loss: Loss,
+    *,
+    steps: int = 1200,
+    width: int = 64,
+    window: int = 5,
+    lr: float = 0.02,
+    seed: int = 0,
+    device: torch.device | str | None = None,
+    watch: Callable[[WordVectors], float] | None = None,
+    every: int = 100,
+) -> tuple[WordVectors, list[float]]:
+    """Train two vectors for each word so that true neighbours have a large product and others a small one.
+
+    Most occurrences of very frequent words are dropped, and negatives are drawn in proportion to frequency to
+    the power 3/4 (Mikolov et al., 2013). The 2,048 examples of a batch share 64 negatives.
+
+    Args:
+        ids: ``(N,)``, a text as places in the vocabulary.
+        vocabulary: The words.
+        loss: A function of the vectors of middle words ``(B, D)``, of a true neighbour each ``(B, D)``, and
+            of the negatives ``(K, D)``.
+        steps: How many batches.
+        width: How many numbers a vector has.
+        window: How far a neighbour may stand away.
+        lr: Learning rate of Adam at the beginning; it falls to a twentieth.
+        seed: Of the beginning and of the batches.
+        device: Where to train; the fastest there is, if not given.
+        watch: Something to measure, before the first step and after every few.
+        every: After how many steps to measure it again.
+
+    Returns:
+        The vectors of the words in the middle, and what was measured.
+    """
+    require_whole("steps", steps, 1)
+    require_whole("every", every, 1)
+    device = pick_device() if device is None else device
+    generator = torch.Generator().manual_seed(seed)
+    totals = ids.bincount(minlength=len(vocabulary)).float()
+    keep = (1e-3 * totals.sum() / totals).sqrt().clamp(max=1)
+    thinned = ids[torch.rand(len(ids), generator=generator) < keep[ids]]
+    start = 0.1 * torch.randn(2, len(vocabulary), width, generator=generator)
+    middle, context = (x.to(device).requires_grad_() for x in start)
+    optimizer = torch.optim.Adam([middle, context], lr=lr, fused=middle.device.type in ("cpu", "cuda"))
+    slower = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.05, steps)
+    measured = []
+
+    def measure() -> None:
+        if watch is not None:
+            measured.append(watch(WordVectors(vocabulary, middle.detach().clone())))
+
+    measure()
+    for step in track(range(1, steps + 1)):
+        words, near, negatives = (
+            x.to(device) for x in _batch(thinned, totals**0.75, window, generator=generator)
+        )
+        x, y, n = F.embedding(words, middle), F.embedding(near, context), F.embedding(negatives, context)
+        optimizer.zero_grad()
+        loss(x, y, n).backward()
+        optimizer.step()
+        slower.step()
+        if step % every == 0:
+            measure()
+    return WordVectors(vocabulary, middle.detach()), measured
+
+
+def _batch(
+    text: Tensor, noise: Tensor, window: int, *, generator: torch.Generator
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Draw words, a true neighbour of each, and words at random."""
+    size = (2048,)
+    at = torch.randint(window, len(text) - window, size, generator=generator)
+    side = 1 - 2 * torch.randint(2, size, generator=generator)  # before or after
+    step = side * torch.randint(1, window + 1, size, generator=generator)
+    return text[at], text[at + step], torch.multinomial(noise, 64, replacement=True, generator=generator)
+
+
+def found_near(
+    vectors: WordVectors, words: Sequence[str], pairs: Sequence[tuple[str, str]], n: int = 10
+) -> float:
+    """Return how often the other word of a pair is among the ``n`` nearest, asked from both sides.
+
+    Args:
+        vectors: Vectors of at least these words.
+        words: The words to search.
+        pairs: Pairs of them that belong together.
+        n: How many neighbours may be looked at.
+
+    Returns:
+        A share from 0 to 1.
+    """
+    place = {word: i for i, word in enumerate(words)}
+    x = F.normalize(vectors[words].double().cpu(), dim=-1)
+    c = (x @ x.T).fill_diagonal_(-1)
+    a, b = torch.tensor([[place[word] for word in pair] for pair in pairs]).T
+    a, b = torch.cat([a, b]), torch.cat([b, a])
+    return ((c[a] > c[a, b, None]).sum(1) < n).double().mean().item()
