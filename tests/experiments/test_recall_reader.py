@@ -84,4 +84,4 @@ def test_batches_are_counted_until_the_mean_is_below_the_level():
 def test_stored_runs_say_what_was_measured_where():
     found = stored()
     assert {"what", "code", "device", "torch", "date", "runs"} <= set(found)
-    assert {run["reader"] for run in found["runs"]} >= {"by √d", "by d", "undivided", "QK-norm"}
+    assert {run["reader"] for run in found["runs"]} >= {"by √d", "undivided", "QK-norm"}
