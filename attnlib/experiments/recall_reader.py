@@ -36,9 +36,13 @@ class RecallReader(nn.Module):
         self.attend = MultiHeadAttention(width, 1, scale=scale)
         self.answer = nn.Linear(width, DIGITS)
 
+    def embed(self, steps: Tensor) -> Tensor:
+        """Return a vector of about unit variance ``(B, S, C)`` for each pair ``(B, S, 2)``."""
+        return (self.letter(steps[..., 0]) + self.digit(steps[..., 1])) / 2**0.5
+
     def forward(self, steps: Tensor) -> Tensor:
         """Return the logits ``(B, 8)`` of the digits for pairs and a question ``(B, S, 2)``."""
-        x = (self.letter(steps[..., 0]) + self.digit(steps[..., 1])) / 2**0.5  # (B, S, C), unit variance
+        x = self.embed(steps)
         return self.answer(self.attend(x[:, -1:], x)[:, 0])  # the question asks
 
 
@@ -64,6 +68,23 @@ def questions(count: int, *, pairs: int = PAIRS, letters: int = LETTERS, seed: i
     """Return pairs and a question each, ``(count, pairs + 1, 2)``, always the same."""
     generator = torch.Generator().manual_seed(seed)
     return recall(count, pairs, keys=letters, values=DIGITS, generator=generator)[0]
+
+
+@torch.no_grad()
+def weight_on_pair(reader: RecallReader, steps: Tensor) -> Tensor:
+    """Return the weight that each question gives to the pair it asks for.
+
+    Args:
+        reader: Trained or not.
+        steps: Pairs and a question ``(B, S, 2)``, from `questions`.
+
+    Returns:
+        ``(B,)``.
+    """
+    x = reader.embed(steps)
+    _, weights = reader.attend(x[:, -1:], x, need_weights=True)  # (B, 1, 1, S)
+    asked = steps[:, :-1, 0] == steps[:, -1:, 0]  # (B, S - 1), the question itself left out
+    return (weights[:, 0, 0, :-1] * asked).sum(-1)
 
 
 class RecallRun(NamedTuple):

@@ -9,6 +9,7 @@ from attnlib.experiments.recall_reader import (
     questions,
     stored,
     train_reader,
+    weight_on_pair,
 )
 from attnlib.instruments.probe import ScoreProbe
 
@@ -62,6 +63,13 @@ def test_a_normed_score_is_at_most_the_root_of_the_width():
 def test_several_heads_would_need_a_norm_each():
     with pytest.raises(ValueError, match="layer must have one head, got 2"):
         normalise_queries_and_keys(MultiHeadAttention(6, 2))
+
+
+def test_the_weight_on_the_pair_is_found_wherever_it_stands():
+    model, steps = reader(scale=0.0), questions(5, pairs=3)  # all keys alike: three pairs and the question
+    torch.testing.assert_close(weight_on_pair(model, steps), torch.full((5,), 0.25))
+    train_reader(model := reader(), steps=80, lr=3e-3)
+    assert weight_on_pair(model, questions(50)).mean() > 0.4
 
 
 def test_training_lowers_the_loss_and_watches_from_before_the_first_batch():
