@@ -38,6 +38,7 @@ from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
+from attnlib.plotting.spreads import product_tables, scores_over_weights
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
 from attnlib.plotting.ways import paths
@@ -80,9 +81,11 @@ __all__ = [
     "parallelogram",
     "paths",
     "plane",
+    "product_tables",
     "project",
     "roofline",
     "scatter",
+    "scores_over_weights",
     "sentences",
     "split_and_merge",
     "strips",

@@ -1,0 +1,149 @@
+"""One head that recalls: pairs of a letter and a digit, then a letter. Chapter 4 scales its scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import resources
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attnlib.experiments.tasks import recall
+from attnlib.experiments.training import fit
+from attnlib.multihead import MultiHeadAttention
+
+LETTERS, DIGITS, PAIRS = 16, 8, 8
+
+
+class RecallReader(nn.Module):
+    """Name the digit of a letter: one head of attention, whose question looks at all pairs.
+
+    At the start queries and keys have numbers of about unit variance, so that the scale alone decides how far
+    apart the scores lie.
+
+    Args:
+        width: Of queries, keys and values.
+        scale: Factor on the scores, ``1 / sqrt(width)`` if not given.
+        letters: How many letters there are.
+    """
+
+    def __init__(self, width: int = 128, *, scale: float | None = None, letters: int = LETTERS) -> None:
+        super().__init__()
+        self.letter = nn.Embedding(letters, width)
+        self.digit = nn.Embedding(DIGITS + 1, width)  # the last one is the question mark
+        self.attend = MultiHeadAttention(width, 1, scale=scale)
+        self.answer = nn.Linear(width, DIGITS)
+
+    def embed(self, steps: Tensor) -> Tensor:
+        """Return a vector of about unit variance ``(B, S, C)`` for each pair ``(B, S, 2)``."""
+        return (self.letter(steps[..., 0]) + self.digit(steps[..., 1])) / 2**0.5
+
+    def forward(self, steps: Tensor) -> Tensor:
+        """Return the logits ``(B, 8)`` of the digits for pairs and a question ``(B, S, 2)``."""
+        x = self.embed(steps)
+        return self.answer(self.attend(x[:, -1:], x)[:, 0])  # the question asks
+
+
+def normalise_queries_and_keys(layer: MultiHeadAttention) -> None:
+    """Put a norm behind the projections of queries and keys, in place: QK-norm.
+
+    Every query and key is then as long as the root of its width, times a gain for each number, which is
+    learned and starts at 1.
+
+    Args:
+        layer: With one head.
+
+    Raises:
+        ValueError: If it has more heads, each of which would need a norm of its own.
+    """
+    if layer.num_heads != 1:
+        raise ValueError(f"layer must have one head, got {layer.num_heads}")
+    layer.q_proj = nn.Sequential(layer.q_proj, nn.RMSNorm(layer.head_dim).to(layer.q_proj.weight))
+    layer.k_proj = nn.Sequential(layer.k_proj, nn.RMSNorm(layer.head_dim).to(layer.k_proj.weight))
+
+
+def questions(count: int, *, pairs: int = PAIRS, letters: int = LETTERS, seed: int = 999) -> Tensor:
+    """Return pairs and a question each, ``(count, pairs + 1, 2)``, always the same."""
+    generator = torch.Generator().manual_seed(seed)
+    return recall(count, pairs, keys=letters, values=DIGITS, generator=generator)[0]
+
+
+@torch.no_grad()
+def weight_on_pair(reader: RecallReader, steps: Tensor) -> Tensor:
+    """Return the weight that each question gives to the pair it asks for.
+
+    Args:
+        reader: Trained or not.
+        steps: Pairs and a question ``(B, S, 2)``, from `questions`.
+
+    Returns:
+        ``(B,)``.
+    """
+    x = reader.embed(steps)
+    _, weights = reader.attend(x[:, -1:], x, need_weights=True)  # (B, 1, 1, S)
+    asked = steps[:, :-1, 0] == steps[:, -1:, 0]  # (B, S - 1), the question itself left out
+    return (weights[:, 0, 0, :-1] * asked).sum(-1)
+
+
+class RecallRun(NamedTuple):
+    """What a training left.
+
+    Attributes:
+        losses: The loss of each batch.
+        seen: What ``watch`` returned, from before the first batch on.
+    """
+
+    losses: list[float]
+    seen: list
+
+
+def train_reader(
+    reader: RecallReader,
+    *,
+    steps: int = 120,
+    lr: float = 1e-3,
+    seed: int = 0,
+    optimizer: type[torch.optim.Optimizer] = torch.optim.Adam,
+    watch: Callable[[RecallReader], object] | None = None,
+    every: int = 5,
+) -> RecallRun:
+    """Train a reader, in place, on batches of 32 questions after eight pairs.
+
+    Args:
+        reader: What to train.
+        steps: How many batches.
+        lr: Learning rate.
+        seed: Of the batches.
+        optimizer: How to take a step. Gradients are not shortened.
+        watch: A function of the reader, called again and again during the training.
+        every: Batches between two calls.
+
+    Returns:
+        The losses, and what was seen.
+    """
+    letters = reader.letter.num_embeddings
+    done, seen = 0, []
+
+    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        nonlocal done
+        if watch is not None and done % every == 0:
+            seen.append(watch(reader))
+        done += 1
+        return recall(32, PAIRS, keys=letters, values=DIGITS, generator=generator)
+
+    losses = fit(reader, batch, steps=steps, lr=lr, seed=seed, max_norm=None, optimizer=optimizer)
+    return RecallRun(losses, seen)
+
+
+def batches_needed(losses: list[float], level: float = 0.1, over: int = 10) -> int | None:
+    """Return after how many batches the last ``over`` losses were first below a level on average, or None."""
+    means = torch.tensor(losses).unfold(0, over, 1).mean(1)
+    below = (means < level).nonzero()
+    return over + int(below[0]) if len(below) else None
+
+
+def stored() -> dict:
+    """Return what was measured, where and how: batches needed, by rate, for each divisor and for QK-norm."""
+    return json.loads((resources.files("attnlib") / "data" / "recall-rates.json").read_text("utf8"))
