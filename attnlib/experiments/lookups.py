@@ -89,8 +89,8 @@ def train_lookup(
     kv_heads: int | None = None,
     width: int = 24,
     pairs: int = PAIRS,
-    steps: int = 300,
-    lr: float = 0.003,
+    steps: int = 200,
+    lr: float = 0.01,
     seed: int = 0,
     device: torch.device | None = None,
 ) -> tuple[Lookup, Tensor]:
