@@ -36,6 +36,8 @@ DRAWINGS = {
     "door": plotting.narrow_door(16, 8),
     "projections": plotting.project(WORDS),
     "heads": plotting.split_and_merge(5, 2, 3),
+    "block": plotting.block(["Goku", "hits", "Frieza"]),
+    "shared heads": plotting.shared_heads(8, {"one each": 8, "in groups": 2, "all one": 1}),
     "cache": plotting.kv_cache(LONG, 4),
     "tiles": plotting.tiles(4, 4, (1, 2)),
     "paths": plotting.paths(),
@@ -244,6 +246,25 @@ def test_heads_split_with_q_k_and_v_told_apart():
     for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
         assert len(filled(drawing, colour)) == 2 * 2  # in the projection, and in the lanes
     assert len(filled(drawing, WEIGHT_FILL)) == 2
+
+
+def test_in_a_block_every_token_meets_every_other_and_then_has_a_network_to_itself():
+    drawing = plotting.block(WORDS)
+    mixed = [line for line in ways(drawing, plotting.WEIGHT) if line.get("fill") == "none"]
+    assert len(mixed) == 3 * 3
+    assert len(filled(drawing, plotting.SERIES[0])) == 3
+    assert texts(drawing).count("+") == 2 * 3
+    with pytest.raises(ValueError, match="at least one word, got none"):
+        plotting.block([])
+
+
+@pytest.mark.parametrize("kept", [8, 4, 2, 1])
+def test_heads_that_share_are_drawn_with_as_many_keys_as_are_kept(kept):
+    drawing = plotting.shared_heads(8, {"kind": kept})
+    assert len(filled(drawing, plotting.QUERY)) == len(ways(drawing, plotting.MUTED)) == 8
+    assert len(filled(drawing, plotting.KEY)) == len(filled(drawing, plotting.VALUE)) == kept
+    with pytest.raises(ValueError, match="kinds must divide 8 heads, got 3"):
+        plotting.shared_heads(8, {"kind": 3})
 
 
 def test_the_cache_holds_what_was_read_and_has_room_for_the_rest():

@@ -21,6 +21,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import dot_rows, grouped_bars, strips
+from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
 from attnlib.plotting.door import narrow_door
@@ -59,6 +60,7 @@ __all__ = [
     "Drawing",
     "against_chance",
     "attention_table",
+    "block",
     "book_style",
     "cloud",
     "curves",
@@ -87,6 +89,7 @@ __all__ = [
     "scatter",
     "scores_over_weights",
     "sentences",
+    "shared_heads",
     "split_and_merge",
     "strips",
     "tiles",

@@ -1,7 +1,15 @@
 """Small tasks that the chapters train on, made on the spot: nothing is downloaded."""
 
 from attnlib.experiments.tasks.analogies import analogy_questions, companions, word_pairs
-from attnlib.experiments.tasks.lookup import MISSING, recall, relation_masks, relations, spell, two_lookups
+from attnlib.experiments.tasks.lookup import (
+    MISSING,
+    recall,
+    relation_masks,
+    relations,
+    several_lookups,
+    spell,
+    two_lookups,
+)
 from attnlib.experiments.tasks.manual import python_manual, words_of
 from attnlib.experiments.tasks.pronouns import PronounSentence, pronoun_sentences
 from attnlib.experiments.tasks.senses import SenseSentence, sense_sentences
@@ -21,6 +29,7 @@ __all__ = [
     "relation_masks",
     "relations",
     "sense_sentences",
+    "several_lookups",
     "spell",
     "two_lookups",
     "word_pairs",

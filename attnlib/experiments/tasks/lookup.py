@@ -91,12 +91,48 @@ def two_lookups(
     Chapter 5 asks one head and two.
     """
     require_whole("pairs", pairs, 2)
+    return several_lookups(batch_size, pairs, 2, keys=keys, values=values, generator=generator)
+
+
+def several_lookups(
+    batch_size: int,
+    pairs: int,
+    questions: int,
+    *,
+    keys: int = 26,
+    values: int = 10,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Make sequences that end in several questions at once: ``a3 b7 c1 b?ac``, and the answers 7, 3 and 1.
+
+    Args:
+        batch_size: Sequences B.
+        pairs: Pairs before the question, with distinct keys.
+        questions: How many of them are asked for.
+        keys: How many keys there are.
+        values: How many values there are.
+        generator: Of the random numbers.
+
+    Returns:
+        Steps ``(B, pairs + 1, 1 + questions)`` of a key, a value and further keys, where the value ``values``
+        is the question mark and the key ``keys`` stands for none; and answers ``(B, questions)``, in order.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is below 1, or there are more questions than pairs, or more pairs than keys.
+
+    Chapter 5 asks one head, and one for each question.
+    """
+    require_whole("questions", questions, 1)
+    if questions > pairs:
+        raise ValueError(f"questions must be at most the number of pairs, got {questions} and {pairs}")
     steps = _pairs(batch_size, pairs, keys, values, generator)
-    places = torch.rand(batch_size, pairs, generator=generator).argsort(-1)[:, :2]  # (B, 2), distinct
-    asked = steps[torch.arange(batch_size)[:, None], places]  # (B, 2, 2)
-    question = torch.stack([asked[:, 0, 0], torch.full((batch_size,), values), asked[:, 1, 0]], -1)
-    steps = torch.cat([steps, torch.full((batch_size, pairs, 1), keys)], -1)  # (B, pairs, 3)
-    return torch.cat([steps, question[:, None]], 1), asked[..., 1]
+    places = torch.rand(batch_size, pairs, generator=generator).argsort(-1)[:, :questions]  # distinct
+    asked = steps[torch.arange(batch_size)[:, None], places]  # (B, questions, 2)
+    mark = torch.full((batch_size, 1), values)
+    question = torch.cat([asked[:, :1, 0], mark, asked[:, 1:, 0]], -1)  # (B, 1 + questions)
+    none = torch.full((batch_size, pairs, questions - 1), keys)
+    return torch.cat([torch.cat([steps, none], -1), question[:, None]], 1), asked[..., 1]
 
 
 def relations(
@@ -157,10 +193,10 @@ def relation_masks(keys: Tensor) -> dict[str, Tensor]:
 
 
 def spell(steps: Tensor, *, values: int = 10) -> str:
-    """Write the steps of one sequence of `recall` or `two_lookups` as text, such as ``a3 b7 b?``.
+    """Write the steps of one sequence of look-ups as text, such as ``a3 b7 b?``.
 
     Args:
-        steps: ``(T, 2)`` or ``(T, 3)``.
+        steps: ``(T, 2)``, or more if there are further keys.
         values: How many values there are; a question mark comes next.
 
     Returns:

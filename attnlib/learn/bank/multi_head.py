@@ -320,6 +320,31 @@ def effect(answer: object) -> str | None:
     return wrong
 
 
+def previous(answer: object) -> str | None:
+    """Grade the matrix with which every place looks at the one before."""
+    for T in (4, 7):
+        w_q = numbers(call(answer, T))
+        if w_q.shape != (T, T):
+            return f"with T = {T}: the matrix should be {(T, T)}, a row for each place, yours is {tuple(w_q.shape)}."
+        weights = (w_q / T**0.5).softmax(-1)  # places are one-hot, so row i is the query of place i
+        if weights.isnan().any():
+            return "there is a NaN in the weights: the matrix must hold finite numbers."
+        found, places = weights.diagonal(-1), torch.arange(1, T)
+        if found.min() >= 0.99:
+            continue
+        if (weights.diagonal(1).min() >= 0.5) or (weights.argmax(-1)[:-1] == places).all():
+            return "every place looks at the next one: row i of `w_q` is what place i asks for, and it wants column i - 1."
+        if (weights.argmax(-1)[1:] == places).all():
+            return "every place looks at itself: the 1 in row i must stand in column i - 1."
+        if (weights.argmax(-1)[1:] == places - 1).all():
+            least = found.min().item()
+            return f"with T = {T}: the right places, but not firmly: a weight of {least:.2f} instead of 0.99. Make the scores larger."
+        off = int(places[weights.argmax(-1)[1:] != places - 1][0])
+        seen = int(weights.argmax(-1)[off])
+        return f"with T = {T}: place {off}, counted from 0, looks most at place {seen}, not at {off - 1}."
+    return None
+
+
 EXERCISES = [
     Exercise(
         "5.1", "Two answers, one mean", "easy", 4,
@@ -412,5 +437,15 @@ EXERCISES = [
         ),
         effect,
         "It is w / (1 - w) times the distance of that value from the output: the weight alone does not decide.",
+    ),
+    Exercise(
+        "5.11", "A head that looks back", "medium", 10,
+        (
+            "Row i of `w_q` is the query of place i. Its score with place j is its number in column j, over √T.",
+            "So put a large number into column i - 1 of row i: one below the diagonal.",
+            "With s the score, the weight is e^s / (e^s + T - 1): s = 10 is enough for both lengths. That is before dividing by √T.",
+        ),
+        previous,
+        "Content plays no part in it: such a head copies from its left neighbour whatever stands there. Two layers later that is half of a rule that repeats what it has seen.",
     ),
 ]  # fmt: skip

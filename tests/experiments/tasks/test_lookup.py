@@ -1,7 +1,15 @@
 import pytest
 import torch
 
-from attnlib.experiments.tasks import MISSING, recall, relation_masks, relations, spell, two_lookups
+from attnlib.experiments.tasks import (
+    MISSING,
+    recall,
+    relation_masks,
+    relations,
+    several_lookups,
+    spell,
+    two_lookups,
+)
 
 KEYS, VALUES = 7, 5
 SIZES = {"keys": KEYS, "values": VALUES}
@@ -40,6 +48,37 @@ def test_two_lookups_ask_for_two_different_keys_in_order():
         assert first != second
         known = {key: value for key, value, _ in pairs}
         assert [known[first], known[second]] == answer
+
+
+@pytest.mark.parametrize("questions", [1, 2, 3, 4])
+def test_several_lookups_ask_for_as_many_different_keys_in_order(questions):
+    steps, answers = several_lookups(200, 4, questions, **SIZES, generator=seeded())
+    assert steps.shape == (200, 5, 1 + questions)
+    for sequence, answer in zip(steps.tolist(), answers.tolist(), strict=True):
+        *pairs, (first, mark, *rest) = sequence
+        assert mark == VALUES
+        assert {tuple(blank) for _, _, *blank in pairs} == {(KEYS,) * (questions - 1)}
+        assert len({first, *rest}) == questions
+        known = {key: value for key, value, *_ in pairs}
+        assert [known[key] for key in (first, *rest)] == answer
+
+
+def test_two_lookups_are_several():
+    for two, several in zip(
+        two_lookups(9, 4, **SIZES, generator=seeded()),
+        several_lookups(9, 4, 2, **SIZES, generator=seeded()),
+        strict=True,
+    ):
+        assert torch.equal(two, several)
+
+
+@pytest.mark.parametrize(
+    ("questions", "said"),
+    [(5, "questions must be at most the number of pairs, got 5 and 4"), (0, "questions must be")],
+)
+def test_more_questions_than_pairs_are_refused(questions, said):
+    with pytest.raises(ValueError, match=said):
+        several_lookups(9, 4, questions, **SIZES)
 
 
 def test_relations_by_hand():

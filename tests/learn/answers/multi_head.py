@@ -184,6 +184,19 @@ def row_cleared(weights, j):
     return rest
 
 
+def looks_back(size=50.0, by=1):
+    def w_q(T):
+        return size * torch.eye(T).roll(-by, 1)  # row i has its number in column i - by
+
+    return w_q
+
+
+def some_elsewhere(T):
+    w_q = looks_back()(T)
+    w_q[2] = w_q[2].roll(2)
+    return w_q
+
+
 RIGHT = {
     "5.1": [[4, 8, 0.5], (4.0, 8.0, 1 / 2), [4, 8, Fraction(1, 2)], np.array([4, 8, 0.5]), torch.tensor([4, 8, 0.5])],
     "5.2": [counted, sizes, lambda C, H, G, b: 2 * C * (C + b) + 2 * C // H * G * (C + b)],
@@ -205,6 +218,13 @@ RIGHT = {
     "5.7": [score, loop_score, lambda w, r: (w * r).sum(-1)[:, r.any(-1)].mean(-1), lambda w, r: score(w, r).tolist()],
     "5.8": [without, by_sum, lambda x, w, h: merge(x) @ w - x[:, h] @ w.unflatten(0, (x.shape[1], -1))[h]],
     "5.9": [mha(), by_head, einsums, in_double, mha(split=loop_split)],
+    "5.11": [
+        looks_back(),
+        lambda T: torch.diag(torch.full((T - 1,), 40.0), -1),
+        lambda T: [[30.0 if j == i - 1 else 0.0 for j in range(T)] for i in range(T)],
+        lambda T: 100 * np.eye(T, k=-1),
+        lambda T: -9.0 * T**0.5 * (torch.arange(T)[:, None] - 1 - torch.arange(T)).abs(),
+    ],
     "5.10": [effect, by_formula, effect_numpy, lambda w, v, j: effect(w, v, j)[:, None]],
 }  # fmt: skip
 
@@ -310,4 +330,10 @@ WRONG = [
     ("5.10", lambda w, v, j: (w @ v - row_cleared(w, j) @ v).norm(dim=-1), "you clear row j"),
     ("5.10", lambda w, v, j: (w @ v - row_cleared(w, j) / row_cleared(w, j).sum(-1, keepdim=True) @ v).norm(dim=-1), "you clear row j"),
     ("5.10", effect_in_place, "it changes the weights"),
+    ("5.11", looks_back(by=-1), "looks at the next one"),
+    ("5.11", looks_back(by=0), "looks at itself"),
+    ("5.11", looks_back(size=2.0), "not firmly"),
+    ("5.11", some_elsewhere, "place 2, counted from 0, looks most at place 3"),
+    ("5.11", lambda T: looks_back()(T)[1:], "a row for each place"),
+    ("5.11", lambda T: looks_back()(T) * float("inf"), "a NaN in the weights"),
 ]  # fmt: skip

@@ -1,0 +1,224 @@
+"""Readers that look several things up at once, with one head or several, and a network behind them or none.
+
+Chapter 5 of the book trains them.
+"""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import parametrize
+
+from attnlib.experiments.tasks import relations, several_lookups
+from attnlib.experiments.training import cross_entropy, fit
+from attnlib.multihead import MultiHeadAttention
+
+KEYS, VALUES, PAIRS = 6, 8, 4  # of the look-ups
+LETTERS, DIGITS, PLACES = 4, 8, 8  # of the relations
+
+
+class Lookup(nn.Module):
+    """A block and a linear reader: the question asks the pairs, once, and the answers are read off.
+
+    It is a Transformer's block without its normalisations. The question takes the place of the tokens, and
+    keys and values come from the pairs.
+
+    Args:
+        attend: The heads.
+        questions: How many answers there are to give.
+        hidden: Width of the network behind the heads; without it, what they bring is read as it is.
+    """
+
+    def __init__(self, attend: MultiHeadAttention, questions: int = 2, hidden: int | None = None) -> None:
+        super().__init__()
+        C = attend.embed_dim
+        sizes = (KEYS + 1, VALUES + 1, *[KEYS + 1] * (questions - 1))
+        self.tables = nn.ModuleList(nn.Embedding(size, C) for size in sizes)
+        self.attend = attend
+        self.network = None
+        if hidden is not None:
+            self.network = nn.Sequential(nn.Linear(C, hidden), nn.ReLU(), nn.Linear(hidden, C))
+        self.read = nn.Linear(C, questions * VALUES)
+
+    def embed(self, steps: Tensor) -> tuple[Tensor, Tensor]:
+        """Return vectors of the question ``(B, 1, C)`` and of the pairs ``(B, pairs, C)``."""
+        x = sum(table(steps[..., n]) for n, table in enumerate(self.tables))
+        return x[:, -1:], x[:, :-1]
+
+    def forward(self, steps: Tensor) -> Tensor:
+        """Return a score for every answer to every question, ``(B, questions, VALUES)``."""
+        question, pairs = self.embed(steps)
+        x = question + self.attend(question, pairs)
+        if self.network is not None:
+            x = x + self.network(x)
+        return self.read(x[:, 0]).unflatten(-1, (-1, VALUES))
+
+    def weights(self, steps: Tensor) -> Tensor:
+        """Return how much each head takes of each pair, ``(B, H, pairs)``."""
+        question, pairs = self.embed(steps)
+        return self.attend(question, pairs, need_weights=True)[1][:, :, 0]
+
+
+def tie(heads: MultiHeadAttention) -> MultiHeadAttention:
+    """Let every head take the queries and keys of the first: one table of weights for all, in place."""
+    for projection in (heads.q_proj, heads.k_proj):
+        parametrize.register_parametrization(projection, "weight", _Tie(heads.num_heads))
+    return heads
+
+
+class _Tie(nn.Module):
+    """Use the first head's rows of a matrix for all heads."""
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+
+    def forward(self, weight: Tensor) -> Tensor:
+        return weight.chunk(self.heads)[0].repeat(self.heads, 1)
+
+
+def train_lookup(
+    heads: int = 1,
+    *,
+    questions: int = 2,
+    hidden: int | None = None,
+    tied: bool = False,
+    kv_heads: int | None = None,
+    width: int = 24,
+    pairs: int = PAIRS,
+    steps: int = 200,
+    lr: float = 0.01,
+    seed: int = 0,
+    device: torch.device | None = None,
+) -> tuple[Lookup, Tensor]:
+    """Train a reader, and note how often it was right on the way.
+
+    Args:
+        heads: How many heads share the width.
+        questions: How many things are looked up at once.
+        hidden: Width of the network behind the heads, if there is one.
+        tied: Whether all heads have the queries and keys of the first.
+        kv_heads: Heads of keys and values; as many as of queries if not given.
+        width: Of the model.
+        pairs: Pairs in a sequence.
+        steps: How many batches of 64 sequences.
+        lr: Learning rate of Adam.
+        seed: Of the start and the batches.
+        device: Where to train; the CPU if not given.
+
+    Returns:
+        The reader, and the share of right answers to each question in each batch, before it was learned from:
+        ``(steps, questions)``.
+    """
+
+    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return several_lookups(64, pairs, questions, keys=KEYS, values=VALUES, generator=generator)
+
+    right = []
+
+    def loss(logits: Tensor, answers: Tensor) -> Tensor:
+        right.append((logits.argmax(-1) == answers).float().mean(0).detach())
+        return cross_entropy(logits, answers)
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        attend = MultiHeadAttention(width, heads, num_kv_heads=kv_heads, bias=False)
+        reader = Lookup(tie(attend) if tied else attend, questions, hidden).to(device)
+    fit(reader, batch, steps=steps, lr=lr, seed=seed, loss=loss, label=f"{heads} heads, seed {seed}")
+    return reader.eval(), torch.stack(right).cpu()
+
+
+@torch.no_grad()
+def shares_right(reader: Lookup, *, pairs: int = PAIRS, count: int = 2000, seed: int = 99) -> list[float]:
+    """Return the share of right answers to each question, on new sequences."""
+    questions = len(reader.tables) - 1
+    drawn = several_lookups(
+        count, pairs, questions, keys=KEYS, values=VALUES, generator=torch.Generator().manual_seed(seed)
+    )
+    steps, answers = (part.to(reader.read.weight.device) for part in drawn)
+    return (reader(steps).argmax(-1) == answers).double().mean(0).tolist()
+
+
+def stored() -> dict:
+    """Return what was measured in long trainings, where and how."""
+    return json.loads((resources.files("attnlib") / "data" / "many-heads.json").read_text("utf8"))
+
+
+class Teller(nn.Module):
+    """Four heads and a linear reader: every token names three digits that came before it.
+
+    A token is the sum of what its letter, its digit and its place give. See `relations`.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.letter, self.digit = nn.Embedding(LETTERS, 32), nn.Embedding(DIGITS, 32)
+        self.place = nn.Embedding(PLACES, 32)
+        self.attend = MultiHeadAttention(32, 4, bias=False)
+        self.read = nn.Linear(32, 3 * DIGITS)
+
+    def embed(self, steps: Tensor) -> Tensor:
+        """Return a vector for every token, ``(B, T, C)``."""
+        return self.letter(steps[..., 0]) + self.digit(steps[..., 1]) + self.place.weight
+
+    def forward(self, steps: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Return a score for every digit as previous, match and first, ``(B, T, 3, DIGITS)``."""
+        told = self.attend(self.embed(steps), causal=True, mask=mask)
+        return self.read(told).unflatten(-1, (3, DIGITS))
+
+    @torch.no_grad()
+    def weights(self, steps: Tensor) -> Tensor:
+        """Return the weights of every head, ``(B, H, T, T)``."""
+        return self.attend(self.embed(steps), causal=True, need_weights=True)[1]
+
+
+def train_teller(seed: int, *, steps: int = 300, device: torch.device | None = None) -> Teller:
+    """Train four heads to name the previous digit, the match's and the first.
+
+    Args:
+        seed: Of the start and the batches.
+        steps: How many batches of 64 sequences of 8 tokens.
+        device: Where to train; the CPU if not given.
+
+    Returns:
+        The reader, trained.
+    """
+
+    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        return relations(64, PLACES, keys=LETTERS, values=DIGITS, generator=generator)
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        teller = Teller().to(device)
+    fit(teller, batch, steps=steps, lr=0.02, seed=seed, label=f"seed {seed}")
+    return teller
+
+
+def without_heads(*heads: int, count: int = 4, device: torch.device | None = None) -> Tensor:
+    """Return a mask ``(1, H, 1, 1)`` that hides every token from some heads, so that they bring nothing."""
+    mask = torch.ones(1, count, 1, 1, dtype=torch.bool, device=device)
+    mask[:, list(heads)] = False
+    return mask
+
+
+@torch.no_grad()
+def effects(teller: Teller, steps: Tensor) -> Tensor:
+    """Return how far the answers of each token move if one key is hidden from one head, ``(B, H, T, S)``.
+
+    The head's other weights fill the gap. For each of the three answers, the absolute changes of the
+    probabilities are added and halved, so that 1 means from certain of one digit to certain of another; the
+    largest of the three counts.
+    """
+    B, T = steps.shape[:2]
+    before = teller(steps).softmax(-1)
+    moved = torch.zeros(B, teller.attend.num_heads, T, T, device=steps.device)
+    for h in range(teller.attend.num_heads):
+        for j in range(T):
+            mask = torch.ones(1, teller.attend.num_heads, 1, T, dtype=torch.bool, device=steps.device)
+            mask[:, h, :, j] = False
+            change = (teller(steps, mask).softmax(-1) - before).abs().sum(-1) / 2  # (B, T, 3)
+            moved[:, h, :, j] = change.amax(-1)
+    return moved
