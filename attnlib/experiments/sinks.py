@@ -110,7 +110,7 @@ class Listener(nn.Module):
 
 
 def train_listener(
-    cure: str = "none", *, steps: int = 600, B: int = 32, lr: float = 1e-2, seed: int = 0
+    cure: str = "none", *, steps: int = 250, B: int = 32, lr: float = 2e-2, seed: int = 0
 ) -> Listener:
     """Train one head to fulfil wishes, and to give nothing to those who have none.
 
