@@ -306,6 +306,11 @@ def test_a_drawing_has_no_address_in_its_name_and_escapes_its_text():
         Drawing(600, 10)
 
 
+def test_a_table_says_that_rows_sum_to_one_only_if_they_do():
+    assert "weights: each row sums to 1" in texts(plotting.attention_table(WORDS, weights=WEIGHTS))
+    assert "weights" in texts(plotting.attention_table(WORDS, weights=WEIGHTS / 2))
+
+
 def test_a_swap_shows_what_stood_there_what_does_and_who_says_what():
     said = texts(plotting.swapped_answer("ab d", 1, "x", {"one": "c", "other": "x"}))
     assert "was ␣, now x" in said
