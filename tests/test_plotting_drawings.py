@@ -40,6 +40,10 @@ DRAWINGS = {
     "shared heads": plotting.shared_heads(8, {"one each": 8, "in groups": 2, "all one": 1}),
     "cache": plotting.kv_cache(LONG, 4),
     "tiles": plotting.tiles(4, 4, (1, 2)),
+    "swap": plotting.swapped_answer(
+        "the cat sat on the m", 9, "x", {"the masked model": "t", "its twin": "x"}
+    ),
+    "swap at the start": plotting.swapped_answer("the cat", 0, "q", {"a model of letters": " "}),
     "paths": plotting.paths(),
     "most paths": plotting.paths(16),
 }
@@ -331,3 +335,19 @@ def test_a_drawing_has_no_address_in_its_name_and_escapes_its_text():
     assert "a &lt; b &amp; c</text>" in drawing._repr_svg_()
     with pytest.raises(ValueError, match="at most 580 px wide, got 600: draw fewer words"):
         Drawing(600, 10)
+
+
+def test_a_table_says_that_rows_sum_to_one_only_if_they_do():
+    assert "weights: each row sums to 1" in texts(plotting.attention_table(WORDS, weights=WEIGHTS))
+    assert "weights" in texts(plotting.attention_table(WORDS, weights=WEIGHTS / 2))
+
+
+def test_a_swap_shows_what_stood_there_what_does_and_who_says_what():
+    said = texts(plotting.swapped_answer("ab d", 1, "x", {"one": "c", "other": "x"}))
+    assert "was ␣, now x" in said
+    assert said[:4] == ["a", "b", "x", "d"]
+    assert said[-4:] == ["c", "says one", "x", "says other"]
+    with pytest.raises(ValueError, match="place must be followed by a letter of the line, got 3 of 4"):
+        plotting.swapped_answer("ab d", 3, "x", {})
+    with pytest.raises(ValueError, match="line must have at most 21 letters, got 30: cut it"):
+        plotting.swapped_answer("x" * 30, 3, "y", {})

@@ -40,6 +40,7 @@ from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.spreads import product_tables, scores_over_weights
+from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
 from attnlib.plotting.ways import paths
@@ -92,6 +93,7 @@ __all__ = [
     "shared_heads",
     "split_and_merge",
     "strips",
+    "swapped_answer",
     "tiles",
     "unrolled_network",
     "word_map",

@@ -171,11 +171,14 @@ class _Table:
         said = {
             (False, False): "",
             (True, False): "scores",
-            (False, True): "weights: each row sums to 1",
+            (False, True): "weights: each row sums to 1" if self._sums_to_one() else "weights",
             (True, True): "scores, and under them weights",
         }[self.scores is not None, self.weights is not None]
         colour = MUTED if self.weights is None else WEIGHT
         self.picture.text((self.left + self.right) / 2, self.under - 16, said, colour=colour)
+
+    def _sums_to_one(self) -> bool:
+        return self.weights is not None and bool(np.allclose(self.weights.sum(-1), 1, atol=0.01))
 
     def _draw_values(self) -> None:
         p = self.picture

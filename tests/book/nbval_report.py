@@ -37,6 +37,7 @@ TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples", "fig-lengths", "fi
 TRAINED |= {"fig-two-heads"}
 TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
 TRAINED |= {"fig-more-keys"}
+TRAINED |= {"fig-swap", "fig-sink", "fig-wants-nothing"}
 
 KINDS = {
     "text": "texts equal",

@@ -1,0 +1,232 @@
+"""A model that learns to write from a manual, letter by letter, and twins of it that can see the answers.
+
+Chapter 6 of the book trains them and asks why the twins' loss is so good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from attnlib._validate import require_whole
+from attnlib.experiments.tasks.manual import python_manual
+from attnlib.experiments.training import Batch, cross_entropy, fit
+from attnlib.functional import attention_scores
+from attnlib.masks import causal_mask
+from attnlib.model import Decoder
+from attnlib.multihead import Attend
+
+LENGTH = 32  # letters that a model sees at a time
+
+
+class Letters(NamedTuple):
+    """A text as numbers.
+
+    Attributes:
+        letters: What each number stands for.
+        train: The first nine tenths.
+        held: The last tenth, on which nothing trains.
+    """
+
+    letters: str
+    train: Tensor
+    held: Tensor
+
+    def spell(self, tokens: Tensor) -> str:
+        """Return numbers ``(T,)`` as text."""
+        return "".join(self.letters[i] for i in tokens.tolist())
+
+    def lines(self, length: int = LENGTH + 1) -> Tensor:
+        """Return the held-out part cut into lines, ``(lines, length)``."""
+        return self.held[: len(self.held) // length * length].view(-1, length)
+
+
+def manual_letters() -> Letters:
+    """Return the manual that comes with Python, in lower case and with single spaces.
+
+    Returns:
+        Over 400,000 letters; spaces, digits and signs are counted as letters too.
+    """
+    manual = python_manual(docstrings=False).encode("ascii", "ignore").decode()
+    text = " ".join(manual.lower().split())
+    letters = "".join(sorted(set(text)))
+    place = {letter: i for i, letter in enumerate(letters)}
+    data = torch.tensor([place[letter] for letter in text])
+    cut = len(data) * 9 // 10
+    return Letters(letters, data[:cut], data[cut:])
+
+
+def frequency_losses(text: Letters) -> tuple[float, float]:
+    """Return what guessing by frequency costs per held-out letter: of each letter, and of each pair.
+
+    Counts are those of the training part, with one added to each, so that no probability is zero.
+
+    Args:
+        text: What `manual_letters` gives.
+
+    Returns:
+        The loss of the unigram and of the bigram.
+    """
+    V = len(text.letters)
+    single = torch.bincount(text.train, minlength=V) + 1.0
+    pairs = torch.bincount(text.train[:-1] * V + text.train[1:], minlength=V * V).view(V, V) + 1.0
+    unigram = -(single / single.sum())[text.held].log().mean()
+    bigram = -(pairs / pairs.sum(1, keepdim=True))[text.held[:-1], text.held[1:]].log().mean()
+    return unigram.item(), bigram.item()
+
+
+class Unmasked(Attend):
+    """Attend as if nobody had asked for a causal mask."""
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options):
+        """Take the arguments of `Attend`; ``causal`` is ignored."""
+        return super().forward(q, k, v, dropout, need_weights, **(options | {"causal": False}))
+
+
+class ZeroAfter(Attend):
+    """Set the weights of the future to zero after the softmax, which is too late."""
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options):
+        """Take the arguments of `Attend`; only the scale is used of the options."""
+        weights = attention_scores(q, k, scale=options.get("scale")).softmax(-1)  # (B, H, T, S)
+        weights = weights * causal_mask(q.shape[-2], k.shape[-2], device=q.device)
+        return weights @ v, weights
+
+
+def letter_model(
+    text: Letters,
+    attend: Callable[[], nn.Module] = Attend,
+    *,
+    width: int = 64,
+    heads: int = 4,
+    layers: int = 1,
+    length: int = LENGTH,
+    seed: int = 0,
+) -> Decoder:
+    """Make a model for the letters of a text, and decide how its layers attend.
+
+    Args:
+        text: What `manual_letters` gives.
+        attend: `Attend`, with the causal mask; `Unmasked` or `ZeroAfter` make a twin with a leak.
+        width: Model width C.
+        heads: Heads of each layer.
+        layers: Blocks.
+        length: Letters that it sees at a time.
+        seed: Of the first weights: twins start from the same.
+
+    Returns:
+        The model, in evaluation mode.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = Decoder(len(text.letters), length, width, heads, layers)
+    for block in model.blocks:
+        block.attention.attend = attend()
+    return model.eval()
+
+
+def train_letters(
+    model: Decoder, text: Letters, *, steps: int, B: int = 12, lr: float = 5e-3, seed: int = 0
+) -> list[float]:
+    """Train a model, in place, to name the next letter at all places of a line at once.
+
+    The last third of the steps is taken at a fifth of the rate.
+
+    Args:
+        model: From `letter_model`.
+        text: The same.
+        steps: How many batches.
+        B: Lines in a batch.
+        lr: Learning rate.
+        seed: Of the batches.
+
+    Returns:
+        The loss of each step.
+    """
+    require_whole("B", B, 1)
+    length = model.max_length
+
+    def batch(generator: torch.Generator) -> Batch:
+        start = torch.randint(len(text.train) - length, (B, 1), generator=generator)
+        here = start + torch.arange(length)  # (B, T)
+        return text.train[here], text.train[here + 1]
+
+    last = steps // 3
+    first = fit(model, batch, steps=steps - last, lr=lr, seed=seed)
+    return first + fit(model, batch, steps=last, lr=lr / 5, seed=seed + 1000)
+
+
+@torch.no_grad()
+def open_and_alone(model: Decoder, lines: Tensor, given: int) -> tuple[Tensor, float]:
+    """Ask a model for letters of lines that lie open before it, and for one with nothing after it.
+
+    Args:
+        model: From `letter_model`.
+        lines: ``(B, T + 1)``, on its device.
+        given: How many letters it gets when it is asked for the next one alone.
+
+    Returns:
+        The loss at each of the T places with the whole line open, and that of letter ``given`` alone.
+    """
+    logits = model(lines[:, :-1])  # (B, T, V)
+    each = [cross_entropy(logits[:, i], lines[:, i + 1]) for i in range(lines.shape[1] - 1)]
+    alone = cross_entropy(model(lines[:, :given])[:, -1], lines[:, given])
+    return torch.stack(each).cpu(), alone.item()
+
+
+@torch.no_grad()
+def names_what_was_put(model: Decoder, lines: Tensor, place: int) -> float:
+    """Put a letter of another line where the answer to a place stands; how often is that one named?
+
+    Args:
+        model: From `letter_model`.
+        lines: ``(B, T + 1)``, on its device.
+        place: Where the model is asked; what is put stands right after it.
+
+    Returns:
+        The share of the lines.
+    """
+    swapped = lines[:, :-1].clone()
+    swapped[:, place + 1] = lines[:, place + 1].roll(1)
+    named = model(swapped)[:, place].argmax(-1)
+    return (named == swapped[:, place + 1]).double().mean().item()
+
+
+def write(
+    model: Decoder,
+    beginnings: Tensor,
+    pieces: int = 2,
+    *,
+    use_cache: bool = True,
+    temperature: float = 0.5,
+    seed: int = 0,
+) -> Tensor:
+    """Continue lines beyond the places of a model: again and again from the last letters.
+
+    Args:
+        model: From `letter_model`.
+        beginnings: ``(B, given)``.
+        pieces: How often to start anew; each time all places are filled but one.
+        use_cache: As in `Decoder.generate`; a model without a mask cannot use one.
+        temperature: As in `Decoder.generate`.
+        seed: Of the letters that are drawn.
+
+    Returns:
+        ``(B, given + pieces * (length - 1 - given))`` for a model that sees ``length`` letters.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    given = beginnings.shape[1]
+    rows = beginnings
+    for _ in range(pieces):
+        more = model.generate(
+            rows[:, -given:],
+            model.max_length - 1 - given,
+            temperature=temperature,
+            use_cache=use_cache,
+            generator=generator,
+        )
+        rows = torch.cat([rows[:, :-given], more], 1)
+    return rows

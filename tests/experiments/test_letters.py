@@ -1,0 +1,88 @@
+import pytest
+import torch
+
+from attnlib.experiments.letters import (
+    LENGTH,
+    Unmasked,
+    ZeroAfter,
+    frequency_losses,
+    letter_model,
+    manual_letters,
+    names_what_was_put,
+    open_and_alone,
+    train_letters,
+    write,
+)
+from attnlib.instruments.leaks import leaks
+from attnlib.masks import causal_mask
+from attnlib.multihead import Attend
+
+TEXT = manual_letters()
+LINES = TEXT.lines()[:20]
+
+
+def model(attend=Attend, **sizes):
+    return letter_model(TEXT, attend, **({"width": 16, "heads": 2} | sizes))
+
+
+def test_the_text_has_no_capitals_and_is_parted_nine_to_one():
+    assert len(TEXT.train) + len(TEXT.held) > 400_000
+    assert abs(len(TEXT.train) / len(TEXT.held) - 9) < 0.01
+    assert TEXT.spell(TEXT.train[:200]) == TEXT.spell(TEXT.train[:200]).lower()
+    assert "  " not in TEXT.spell(TEXT.held)
+
+
+def test_lines_are_cut_one_after_the_other():
+    assert LINES.shape == (20, LENGTH + 1)
+    assert TEXT.spell(LINES.flatten()) == TEXT.spell(TEXT.held[: 20 * (LENGTH + 1)])
+
+
+def test_a_pair_of_letters_tells_more_than_one():
+    unigram, bigram = frequency_losses(TEXT)
+    assert bigram < unigram - 0.7
+    assert unigram < torch.tensor(float(len(TEXT.letters))).log()
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize("attend", [Unmasked, ZeroAfter])
+def test_a_twin_depends_on_all_letters_and_the_model_on_those_before(attend, layers):
+    line = LINES[:1, :6]
+    assert torch.equal(leaks(model(layers=layers), line), causal_mask(6))
+    assert leaks(model(attend, layers=layers), line).all()
+
+
+def test_twins_start_from_the_same_weights_and_leave_the_callers_random_numbers():
+    state = torch.get_rng_state()
+    ours, twin, other = model(), model(Unmasked), model(seed=1)
+    assert torch.equal(torch.get_rng_state(), state)
+    for a, b in zip(ours.parameters(), twin.parameters(), strict=True):
+        assert torch.equal(a, b)
+    assert not torch.equal(ours.head.weight, other.head.weight)
+
+
+def test_training_learns():
+    learner = model()
+    losses = train_letters(learner, TEXT, steps=30)
+    assert losses[-1] < losses[0] - 0.5
+
+
+def test_alone_a_masked_model_knows_what_it_knew_with_the_line_open():
+    each, alone = open_and_alone(model(), LINES, 24)
+    assert each.shape == (LENGTH,)
+    assert alone == pytest.approx(each[23].item(), abs=1e-5)
+
+
+def test_a_model_that_copies_from_the_right_names_what_was_put():
+    def reads_ahead(tokens):
+        return torch.nn.functional.one_hot(tokens.roll(-1, 1), len(TEXT.letters)).float()
+
+    assert names_what_was_put(reads_ahead, LINES, 23) == 1
+    assert names_what_was_put(lambda tokens: reads_ahead(LINES[:, :-1]), LINES, 23) < 0.5
+
+
+def test_writing_goes_on_from_the_last_letters_with_a_cache_or_without():
+    ours = model()
+    wrote = write(ours, LINES[:3, :8], pieces=2)
+    assert wrote.shape == (3, 8 + 2 * (LENGTH - 9))
+    assert torch.equal(wrote[:, :8], LINES[:3, :8])
+    assert torch.equal(wrote, write(ours, LINES[:3, :8], pieces=2, use_cache=False))
