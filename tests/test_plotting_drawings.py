@@ -38,6 +38,7 @@ DRAWINGS = {
     "heads": plotting.split_and_merge(5, 2, 3),
     "cache": plotting.kv_cache(LONG, 4),
     "tiles": plotting.tiles(4, 4, (1, 2)),
+    "block": plotting.block(),
     "paths": plotting.paths(),
     "most paths": plotting.paths(16),
 }

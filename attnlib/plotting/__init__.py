@@ -21,6 +21,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import grouped_bars, strips
+from attnlib.plotting.block import block
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
@@ -56,6 +57,7 @@ __all__ = [
     "WEIGHTS",
     "Drawing",
     "attention_table",
+    "block",
     "book_style",
     "cloud",
     "curves",

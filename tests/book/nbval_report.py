@@ -34,6 +34,7 @@ TRAINED = {"fig-forget-gate", "fig-tied-separate", "fig-alignment", "fig-recall"
 TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
 TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples", "fig-lengths", "fig-senses", "fig-clues"}
 TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
+TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact"}
 
 KINDS = {
     "text": "texts equal",
