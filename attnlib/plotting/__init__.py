@@ -38,6 +38,7 @@ from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
+from attnlib.plotting.shifts import shifts
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
 from attnlib.plotting.ways import paths
@@ -83,6 +84,7 @@ __all__ = [
     "roofline",
     "scatter",
     "sentences",
+    "shifts",
     "split_and_merge",
     "strips",
     "tiles",
