@@ -301,3 +301,14 @@ def test_more_lines_than_colours_change_their_dashes_and_none_is_lost():
 def test_many_points_are_pixels_and_few_are_shapes():
     assert plotting.cloud(np.zeros(1000), np.zeros(1000)).lines[0].get_rasterized()
     assert not plotting.cloud(np.zeros(100), np.zeros(100)).lines[0].get_rasterized()
+
+
+def test_shifts_go_from_what_was_to_what_is_and_are_named_once():
+    ax = plotting.shifts(["a", "b"], [0.0, 0.5], torch.tensor([1.0, 0.25]), xlabel="cosine")
+    was, became = ax.lines
+    assert list(was.get_xdata()) == [0.0, 0.5]
+    assert list(became.get_xdata()) == [1.0, 0.25]
+    assert [t for t in texts(ax) if t] == ["before", "after"]
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
+    with pytest.raises(ValueError, match="after must have one number for each of 2 labels"):
+        plotting.shifts(["a", "b"], [0.0, 0.5], [1.0])

@@ -44,6 +44,7 @@ DRAWINGS = {
         "the cat sat on the m", 9, "x", {"the masked model": "t", "its twin": "x"}
     ),
     "swap at the start": plotting.swapped_answer("the cat", 0, "q", {"a model of letters": " "}),
+    "norms": plotting.pre_and_post_norm(),
     "paths": plotting.paths(),
     "most paths": plotting.paths(16),
 }

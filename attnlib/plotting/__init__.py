@@ -31,6 +31,7 @@ from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.lines import curves, lines, panels
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.matrices import matrices
+from attnlib.plotting.norms import pre_and_post_norm
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
 from attnlib.plotting.points import cloud, scatter
@@ -39,6 +40,7 @@ from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
+from attnlib.plotting.shifts import shifts
 from attnlib.plotting.spreads import product_tables, scores_over_weights
 from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
@@ -84,6 +86,7 @@ __all__ = [
     "parallelogram",
     "paths",
     "plane",
+    "pre_and_post_norm",
     "product_tables",
     "project",
     "roofline",
@@ -91,6 +94,7 @@ __all__ = [
     "scores_over_weights",
     "sentences",
     "shared_heads",
+    "shifts",
     "split_and_merge",
     "strips",
     "swapped_answer",

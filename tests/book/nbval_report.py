@@ -38,6 +38,7 @@ TRAINED |= {"fig-two-heads"}
 TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
 TRAINED |= {"fig-more-keys"}
 TRAINED |= {"fig-swap", "fig-sink", "fig-wants-nothing"}
+TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact"}
 
 KINDS = {
     "text": "texts equal",

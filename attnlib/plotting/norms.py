@@ -1,0 +1,70 @@
+"""The Transformer block as a road: what each half reads, and where it is added."""
+
+from __future__ import annotations
+
+from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
+from attnlib.plotting.drawing import Drawing
+
+# in pixels: room at both ends and between parts, radius of a sum, height of a part and of a road
+EDGE, GAP, PLUS, HIGH, ROW = 26, 17, 10, 44, 142
+WIDE = {"norm": 46, "attention": 72, "+": 2 * PLUS, "network": 144}  # the network has twice the weights
+ROADS = {
+    "normalised before each half, as in this book": ("norm", "attention", "+", "norm", "network", "+"),
+    "normalised after each sum, as in 2017": ("attention", "+", "norm", "network", "+", "norm"),
+}
+LOOKS = {"norm": (MUTED, ""), "attention": (WEIGHT, "4 C²"), "network": (SERIES[0], "8 C²")}
+
+
+def pre_and_post_norm() -> Drawing:
+    """Draw a block twice: normalised before each half, and normalised after each sum.
+
+    The area of a half is its share of the weights: the network has twice as many as attention.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+    """
+    parts = next(iter(ROADS.values()))
+    width = 2 * EDGE + sum(WIDE[part] for part in parts) + GAP * (len(parts) + 1)
+    picture = Drawing(width, ROW * len(ROADS))
+    for n, (name, parts) in enumerate(ROADS.items()):
+        picture.text(8, n * ROW + 14, name, bold=True, anchor="start")
+        _road(picture, n * ROW + 86, parts)
+    return picture
+
+
+def _road(picture: Drawing, y: float, parts: tuple[str, ...]) -> None:
+    """Draw one block from left to right, its middle at the height ``y``."""
+    x = leaves = EDGE
+    picture.text(EDGE / 2, y, "x", maths=True)
+    for part in parts:
+        start, x = x, x + GAP
+        picture.arrow((start + 2, y), (x - 1, y), head=6)
+        if part == "+":
+            _sum(picture, x + PLUS, y, leaves)
+            leaves = x + WIDE[part]
+        else:
+            _part(picture, x, y, part)
+        if part == "norm" and parts[0] != "norm":
+            leaves = x + WIDE[part]  # what goes past the next half is normalised already
+        x += WIDE[part]
+    picture.arrow((x + 2, y), (x + GAP - 1, y), head=6)
+    picture.text(x + GAP + EDGE / 2, y, "out", colour=INK)
+
+
+def _part(picture: Drawing, x: float, y: float, part: str) -> None:
+    """Draw a normalisation or a half, with its count of weights."""
+    colour, weights = LOOKS[part]
+    wide, middle = WIDE[part], x + WIDE[part] / 2
+    picture.rect(x, y - HIGH / 2, wide, HIGH, fill=colour, opacity=0.14, edge=colour, round=6)
+    picture.text(middle, y, part, colour=colour if weights else INK)
+    if weights:
+        picture.text(middle, y + HIGH / 2 + 14, weights, colour=MUTED)
+
+
+def _sum(picture: Drawing, x: float, y: float, leaves: float) -> None:
+    """Draw a sum, and the road on which what was read goes past the half before it."""
+    over, start = y - HIGH / 2 - 14, leaves + GAP / 2 - 1
+    picture.line((start, y), (start, over), (x, over), thick=1.8, colour=INK)
+    picture.arrow((x, over), (x, y - PLUS), thick=1.8, colour=INK)
+    picture.circle(x, y, PLUS, edge=INK, thick=1.6)
+    picture.text(x, y - 0.5, "+", bold=True)
