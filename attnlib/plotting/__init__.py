@@ -21,6 +21,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import grouped_bars, strips
+from attnlib.plotting.bills import score_squares, token_bill
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
@@ -34,6 +35,7 @@ from attnlib.plotting.planes import plane
 from attnlib.plotting.points import cloud, scatter
 from attnlib.plotting.projections import project
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
+from attnlib.plotting.running import online_softmax
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
@@ -72,6 +74,7 @@ __all__ = [
     "mask_row",
     "matrices",
     "narrow_door",
+    "online_softmax",
     "pages",
     "panels",
     "parallelogram",
@@ -80,10 +83,12 @@ __all__ = [
     "project",
     "roofline",
     "scatter",
+    "score_squares",
     "sentences",
     "split_and_merge",
     "strips",
     "tiles",
+    "token_bill",
     "unrolled_network",
     "word_map",
 ]

@@ -134,6 +134,7 @@ def test_a_change_from_python_is_drawn(host, name):
         "HeadViewer": ("token", 2),
         "MaskPainter": ("layers", 3),
         "ScalingLab": ("power", 5),
+        "TileStepper": ("step", 5),
     }[name]
     page.evaluate("([name, value]) => model.set(name, value)", list(change))
     assert page.evaluate("el.innerHTML") != before
