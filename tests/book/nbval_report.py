@@ -28,9 +28,9 @@ GISTS = {"image/svg+xml": svg_gist_difference, "image/png": png_gist_difference}
 # figures of times, and on a GPU of its memory too: a CPU draws these from the numbers that the library stores
 MEASURED = {"fig-time-here"}
 if DEVICE.type != "cpu":
-    MEASURED |= {"fig-time-gpu", "fig-roofline", "fig-peak"}
+    MEASURED |= {"fig-roofline"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
-TRAINED = {"fig-forget-gate", "fig-tied-separate", "fig-alignment", "fig-recall"}
+TRAINED = {"fig-forget-gate", "fig-tied-separate", "fig-alignment"}
 TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
 TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples", "fig-lengths", "fig-senses", "fig-clues"}
 TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
