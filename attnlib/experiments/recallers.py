@@ -26,6 +26,37 @@ MOST = 16  # pairs
 WINDOW = 8  # pairs that a reader with a window sees
 
 
+def written_anew(
+    batch_size: int, writes: int, *, letters: int, generator: torch.Generator | None = None
+) -> tuple[Tensor, Tensor]:
+    """Make sequences as `recall` does, in which a letter may come again: its last digit counts.
+
+    Args:
+        batch_size: Sequences B.
+        writes: Pairs before the question, of any letters.
+        letters: How many letters there are.
+        generator: Of the random numbers.
+
+    Returns:
+        Steps ``(B, writes + 1, 2)``, where the digit 8 is the question mark; and answers ``(B,)``.
+    """
+    letter = torch.randint(letters, (batch_size, writes), generator=generator)
+    digit = torch.randint(DIGITS, (batch_size, writes), generator=generator)
+    place = torch.randint(writes, (batch_size, 1), generator=generator)
+    asked = letter.gather(1, place)  # (B, 1)
+    last = (letter == asked).int().mul(torch.arange(1, writes + 1)).argmax(1, keepdim=True)
+    question = torch.stack([asked, torch.full_like(asked, DIGITS)], -1)  # (B, 1, 2)
+    return torch.cat([torch.stack([letter, digit], -1), question], 1), digit.gather(1, last)[:, 0]
+
+
+def _draw(
+    batch_size: int, pairs: int, letters: int, anew: bool, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    if anew:
+        return written_anew(batch_size, pairs, letters=letters, generator=generator)
+    return recall(batch_size, pairs, keys=letters, values=DIGITS, generator=generator)
+
+
 def added(k: Tensor, v: Tensor) -> Tensor:
     """Write pairs into a state by adding: each key times its value.
 
@@ -122,8 +153,16 @@ class Reader(nn.Module):
         return self.answer(WAYS[self.way](q[..., -1:, :], *pairs)[:, 0, 0])
 
 
-def train_reader(reader: Reader, *, steps: int, peak: float = 1e-2, batch: int = 64, seed: int = 0) -> Reader:
-    """Train a reader with Adam, on 1 to 16 pairs, at a rate that falls to zero as a cosine does.
+def train_reader(
+    reader: Reader,
+    *,
+    steps: int,
+    peak: float = 1e-2,
+    batch: int = 64,
+    seed: int = 0,
+    anew: bool = False,
+) -> Reader:
+    """Train a reader with Adam, on 1 to 16 pairs in turn, at a rate that falls to zero as a cosine does.
 
     Args:
         reader: What to train.
@@ -131,6 +170,7 @@ def train_reader(reader: Reader, *, steps: int, peak: float = 1e-2, batch: int =
         peak: The rate at the start.
         batch: Sequences in a batch, all of as many pairs.
         seed: Of the batches.
+        anew: Whether a letter may come again with another digit.
 
     Returns:
         The same reader.
@@ -140,11 +180,11 @@ def train_reader(reader: Reader, *, steps: int, peak: float = 1e-2, batch: int =
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(learned, lr=peak, fused=device.type in ("cpu", "cuda"))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    most = min(MOST, reader.letters)
+    most = MOST if anew else min(MOST, reader.letters)
     with small_products():
-        for _ in track(range(steps), f"{reader.way}, {reader.letters} letters"):
-            pairs = int(torch.randint(1, most + 1, (1,), generator=generator))
-            x, y = recall(batch, pairs, keys=reader.letters, values=DIGITS, generator=generator)
+        for step in track(range(steps), f"{reader.way}, {reader.letters} letters"):
+            pairs = 1 + step % most
+            x, y = _draw(batch, pairs, reader.letters, anew, generator)
             optimizer.zero_grad()
             cross_entropy(reader(x.to(device)), y.to(device)).backward()
             nn.utils.clip_grad_norm_(learned, 1.0)
@@ -154,7 +194,9 @@ def train_reader(reader: Reader, *, steps: int, peak: float = 1e-2, batch: int =
 
 
 @torch.no_grad()
-def right_answers(reader: Reader, pairs: Sequence[int], *, count: int = 4000, seed: int = 999) -> list[float]:
+def right_answers(
+    reader: Reader, pairs: Sequence[int], *, count: int = 4000, seed: int = 999, anew: bool = False
+) -> list[float]:
     """Measure the share of right answers after so many pairs.
 
     Args:
@@ -162,6 +204,7 @@ def right_answers(reader: Reader, pairs: Sequence[int], *, count: int = 4000, se
         pairs: How many pairs, each at most as many as there are letters.
         count: How many questions of each.
         seed: Of the questions.
+        anew: Whether a letter may come again with another digit.
 
     Returns:
         A share for each number of pairs.
@@ -169,7 +212,7 @@ def right_answers(reader: Reader, pairs: Sequence[int], *, count: int = 4000, se
     device, shares = next(reader.parameters()).device, []
     for n in pairs:
         generator = torch.Generator().manual_seed(seed)
-        x, y = recall(count, n, keys=reader.letters, values=DIGITS, generator=generator)
+        x, y = _draw(count, n, reader.letters, anew, generator)
         shares.append((reader(x.to(device)).argmax(-1).cpu() == y).float().mean().item())
     return shares
 
@@ -208,7 +251,9 @@ def stored() -> dict:
     return json.loads((resources.files("attnlib") / "data" / "recall.json").read_text("utf8"))
 
 
-def stored_runs(way: str, *, letters: int = 16, K: int = 8, steps: int = 8000) -> list[list[float]]:
+def stored_runs(
+    way: str, *, letters: int = 16, K: int = 8, steps: int = 8000, anew: bool = False
+) -> list[list[float]]:
     """Return the stored shares of right answers of every seed, by the number of pairs.
 
     Args:
@@ -216,6 +261,7 @@ def stored_runs(way: str, *, letters: int = 16, K: int = 8, steps: int = 8000) -
         letters: How many letters there were.
         K: Width of queries and keys.
         steps: How many batches.
+        anew: Whether a letter could come again with another digit.
 
     Returns:
         A list for each seed, over `stored_pairs`.
@@ -223,13 +269,13 @@ def stored_runs(way: str, *, letters: int = 16, K: int = 8, steps: int = 8000) -
     Raises:
         ValueError: If there is no such run.
     """
-    asked = {"way": way, "letters": letters, "K": K, "steps": steps}
+    asked = {"way": way, "letters": letters, "K": K, "steps": steps, "anew": anew}
     runs = [run["right"] for run in stored()["runs"] if all(run[name] == asked[name] for name in asked)]
     if not runs:
         raise ValueError(f"no run is stored with {asked}; attnlib/data/recall.json has those that are")
     return runs
 
 
-def stored_pairs(letters: int = 16) -> list[int]:
-    """Return after how many pairs the stored runs were asked, with so many letters."""
-    return [n for n in (1, 2, 4, 6, 8, 12, 16) if n <= letters]
+def stored_pairs(most: int = 16) -> list[int]:
+    """Return after how many pairs the stored runs were asked, where there could be so many."""
+    return [n for n in (1, 2, 4, 6, 8, 12, 16) if n <= most]

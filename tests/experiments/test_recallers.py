@@ -13,6 +13,7 @@ from attnlib.experiments.recallers import (
     stored_runs,
     train_reader,
     weights_by_letter,
+    written_anew,
 )
 from attnlib.experiments.tasks import recall
 from tests import assert_close
@@ -74,6 +75,21 @@ def test_a_window_sees_the_last_eight_pairs_and_no_more():
     assert not torch.allclose(reader(changed), reader(steps))
 
 
+def test_of_a_letter_written_twice_the_last_digit_counts():
+    steps, answers = written_anew(200, 6, letters=3, generator=torch.Generator().manual_seed(0))
+    assert steps.shape == (200, 7, 2)
+    for sequence, answer in zip(steps.tolist(), answers.tolist(), strict=True):
+        *pairs, (asked, mark) = sequence
+        assert mark == DIGITS
+        assert dict(map(tuple, pairs))[asked] == answer  # a dict keeps the last
+
+
+def test_the_delta_rule_learns_to_overwrite():
+    torch.manual_seed(0)
+    reader = train_reader(Reader("delta", 3, 3, 6), steps=300, anew=True)
+    assert right_answers(reader, (8,), count=500, anew=True)[0] > 0.9
+
+
 def test_training_leaves_the_callers_random_numbers():
     torch.manual_seed(3)
     reader = Reader("linear", 4, 2, 2)
@@ -105,5 +121,6 @@ def test_what_is_stored_says_how_it_was_measured_and_has_every_run():
     assert {"what", "code", "device", "torch", "date", "runs", "weights"} <= found.keys()
     assert len(stored_runs("linear", K=16)) >= 2
     assert all(len(run) == len(stored_pairs(8)) for run in stored_runs("linear", letters=8))
+    assert len(stored_runs("delta", letters=8, steps=3000, anew=True)[0]) == len(stored_pairs())
     with pytest.raises(ValueError, match="no run is stored with"):
         stored_runs("linear", letters=7)
