@@ -45,6 +45,10 @@ DRAWINGS = {
     ),
     "swap at the start": plotting.swapped_answer("the cat", 0, "q", {"a model of letters": " "}),
     "norms": plotting.pre_and_post_norm(),
+    "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
+    "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
+    "running": plotting.online_softmax([0, math.log(2), math.log(4), 0], [8, 4, 2, 0], 2),
+    "long run": plotting.online_softmax([-1.5, 0.25, 2.125], [8.5, 4, -2], 1),
     "paths": plotting.paths(),
     "most paths": plotting.paths(16),
 }
@@ -290,6 +294,37 @@ def test_tiles_before_the_present_one_are_done():
         plotting.tiles(3, 4, (3, 0))
     with pytest.raises(ValueError, match="rows must be 1 to 8 and columns 1 to 6, got 3 and 9"):
         plotting.tiles(3, 9, (0, 0))
+
+
+def test_tables_of_scores_are_squares_to_one_scale():
+    drawing = plotting.score_squares((1000, 100_000), (160e9, "a memory"))
+    frame, *squares = [float(part.get("width")) for part in parts(drawing, "rect")][1:]
+    assert squares == pytest.approx([frame / 2, frame / 200], abs=0.01)
+    assert texts(drawing) == ["a memory", "160 GB", "100,000 tokens", "40 GB", "1,000 tokens", "4 MB"]
+    with pytest.raises(ValueError, match="a table of 1,000 tokens must fit the memory of 3,000 bytes"):
+        plotting.score_squares((1000,), (3000, "a small memory"))
+    assert "64 bytes" in texts(plotting.score_squares((4,), (1000, "a tiny one")))
+
+
+def test_a_token_pays_twice_the_width_and_the_length():
+    drawing = plotting.token_bill(10, (20, 60))
+    bars = [float(part.get("width")) for part in parts(drawing, "rect")][1:]
+    assert bars[0] == bars[1] == bars[2] == pytest.approx(bars[3] / 3, abs=0.01)
+    assert [text for text in texts(drawing) if "%" in text] == ["50%", "75%"]
+
+
+def test_a_larger_score_shrinks_the_bars_before_it():
+    drawing = plotting.online_softmax([0, math.log(2), math.log(4), 0], [8, 4, 2, 0], 2)
+    said = texts(drawing)
+    assert [text for text in said if text.startswith("= ")] == [
+        *("= 0.69", "= 0.5 + 1 = 1.5", "= 0.5·8 + 1·4 = 8"),
+        *("= 1.39", "= 1.5 × 0.5 + 1 + 0.25 = 2", "= 8 × 0.5 + 1·2 + 0.25·0 = 6"),
+    ]
+    assert len([r for r in parts(drawing, "rect") if r.get("stroke-dasharray")]) == 2
+    level = plotting.online_softmax([1, 0], [1, 2], 1)
+    assert "= 1 + 0.37 = 1.37" in texts(level)  # nothing larger came: nothing shrinks
+    with pytest.raises(ValueError, match="at most 4, and whole blocks of 2, got 3 and 3"):
+        plotting.online_softmax([1, 2, 3], [1, 2, 3], 2)
 
 
 def ways(drawing, colour):

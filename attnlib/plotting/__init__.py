@@ -21,6 +21,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import dot_rows, grouped_bars, strips
+from attnlib.plotting.bills import score_squares, token_bill
 from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
@@ -37,6 +38,7 @@ from attnlib.plotting.planes import plane
 from attnlib.plotting.points import cloud, scatter
 from attnlib.plotting.projections import project
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
+from attnlib.plotting.running import online_softmax
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
@@ -81,6 +83,7 @@ __all__ = [
     "mask_row",
     "matrices",
     "narrow_door",
+    "online_softmax",
     "pages",
     "panels",
     "parallelogram",
@@ -91,6 +94,7 @@ __all__ = [
     "project",
     "roofline",
     "scatter",
+    "score_squares",
     "scores_over_weights",
     "sentences",
     "shared_heads",
@@ -99,6 +103,7 @@ __all__ = [
     "strips",
     "swapped_answer",
     "tiles",
+    "token_bill",
     "unrolled_network",
     "word_map",
 ]

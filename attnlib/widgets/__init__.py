@@ -14,6 +14,7 @@ from attnlib.widgets.masks import MaskPainter
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
 from attnlib.widgets.scaling import ScalingLab
+from attnlib.widgets.tiles import TileStepper
 
 __all__ = [
     "EQUATIONS",
@@ -27,5 +28,6 @@ __all__ = [
     "MaskPainter",
     "Quiz",
     "ScalingLab",
+    "TileStepper",
     "WholeLayer",
 ]

@@ -135,6 +135,7 @@ def test_a_change_from_python_is_drawn(host, name):
         "MaskPainter": ("layers", 3),
         "ScalingLab": ("power", 5),
         "WholeLayer": ("step", 4),
+        "TileStepper": ("step", 5),
     }[name]
     page.evaluate("([name, value]) => model.set(name, value)", list(change))
     assert page.evaluate("el.innerHTML") != before

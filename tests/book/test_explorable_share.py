@@ -16,6 +16,7 @@ WHERE = {
     "heads": "book/05_multi_head",
     "masks": "book/06_causal_masks",
     "cost": "book/07_complexity",
+    "tiles": "book/07_complexity",
 }
 # each another state than the first, as an address spells it
 STATES = {
@@ -26,6 +27,7 @@ STATES = {
     "heads": "letters=2_0_1_0_3_1_0_2&digits=5_1_7_4_0_2_6_1&token=7&head=1&used=1101",
     "masks": "mask=100000-110000-111000-111100-111110-111110&after=1&layers=2",
     "cost": "n=8192&d_model=4096&heads=32&kv_heads=8&layers=32&width=1&network=1&named=Llama+3+8B&gpu=24",
+    "tiles": "step=3&size=3",
 }
 SMALL = """root => [...root.querySelectorAll("button, input, select, [role=slider]")].filter((node) => node.checkVisibility())
   .map((node) => [node, (node.closest("label") ?? node).getBoundingClientRect()])
@@ -117,6 +119,8 @@ def test_an_address_with_impossible_values_is_clamped_or_ignored(host, asked, re
 def test_sizes_that_do_not_go_together_are_mended(host):  # noqa: F811
     page = mounted(host, "CostCalculator", "d_model=768&heads=25&kv_heads=48")
     assert page.evaluate("[model.get('heads'), model.get('kv_heads')]") == [24, 24]
+    page = mounted(host, "TileStepper", "step=30&size=3")
+    assert page.evaluate("[model.get('step'), model.get('size')]") == [4, 3]
     page = mounted(host, "AttentionPlane", "points=1_1__2_2&query=9")
     assert page.evaluate("[model.get('points').length, model.get('query')]") == [3, 2]
 

@@ -1,0 +1,281 @@
+"""Recall with a memory that grows, and with one that does not: which letters can be told apart?
+
+A reader sees pairs of a letter and a digit, then a letter, and has to name its digit. All readers are alike
+but for what they keep of the pairs: all of them, the last 8, or a state of fixed size. Chapter 7 of the book
+compares them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib import resources
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from attnlib._validate import require_whole
+from attnlib.experiments.tasks import recall
+from attnlib.experiments.training import cross_entropy, small_products, track
+from attnlib.functional import attention
+from attnlib.linear import elu_plus_one, linear_attention
+
+DIGITS = 8
+MOST = 16  # pairs
+WINDOW = 8  # pairs that a reader with a window sees
+
+
+def written_anew(
+    batch_size: int, writes: int, *, letters: int, generator: torch.Generator | None = None
+) -> tuple[Tensor, Tensor]:
+    """Make sequences as `recall` does, in which a letter may come again: its last digit counts.
+
+    Args:
+        batch_size: Sequences B.
+        writes: Pairs before the question, of any letters.
+        letters: How many letters there are.
+        generator: Of the random numbers.
+
+    Returns:
+        Steps ``(B, writes + 1, 2)``, where the digit 8 is the question mark; and answers ``(B,)``.
+    """
+    letter = torch.randint(letters, (batch_size, writes), generator=generator)
+    digit = torch.randint(DIGITS, (batch_size, writes), generator=generator)
+    place = torch.randint(writes, (batch_size, 1), generator=generator)
+    asked = letter.gather(1, place)  # (B, 1)
+    last = (letter == asked).int().mul(torch.arange(1, writes + 1)).argmax(1, keepdim=True)
+    question = torch.stack([asked, torch.full_like(asked, DIGITS)], -1)  # (B, 1, 2)
+    return torch.cat([torch.stack([letter, digit], -1), question], 1), digit.gather(1, last)[:, 0]
+
+
+def _draw(
+    batch_size: int, pairs: int, letters: int, anew: bool, generator: torch.Generator
+) -> tuple[Tensor, Tensor]:
+    if anew:
+        return written_anew(batch_size, pairs, letters=letters, generator=generator)
+    return recall(batch_size, pairs, keys=letters, values=DIGITS, generator=generator)
+
+
+def added(k: Tensor, v: Tensor) -> Tensor:
+    """Write pairs into a state by adding: each key times its value.
+
+    Args:
+        k: Keys ``(..., S, K)``.
+        v: Values ``(..., S, V)``.
+
+    Returns:
+        The state ``(..., K, V)``; a key finds ``k @ state`` in it.
+    """
+    return k.mT @ v
+
+
+def corrected(k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    """Write pairs into a state by the delta rule: one after the other, each adds what is missing.
+
+    A pair changes the state by ``rate * outer(k, v - k @ state)``. So what each adds depends on what those
+    before it added, through the products of their keys: a triangular system, solved here at once.
+
+    Args:
+        k: Keys ``(..., S, K)``, of length 1.
+        v: Values ``(..., S, V)``.
+        rate: Which share of what is missing is added ``(..., S, 1)``, between 0 and 1.
+
+    Returns:
+        The state ``(..., K, V)``.
+    """
+    before = (rate * (k @ k.mT)).tril(-1)  # (..., S, S)
+    system = before + torch.eye(k.shape[-2], dtype=k.dtype, device=k.device)
+    missing = torch.linalg.solve_triangular(system, rate * v, upper=False, unitriangular=True)
+    return k.mT @ missing
+
+
+def _unit(x: Tensor) -> Tensor:
+    return F.normalize(x, dim=-1)
+
+
+def _full(q: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    return attention(q, k, v)
+
+
+def _window(q: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    return attention(q, k[..., -WINDOW:, :], v[..., -WINDOW:, :])
+
+
+def _linear(q: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    return linear_attention(q, k, v)
+
+
+def _added(q: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    return _unit(q) @ added(_unit(k), rate * v)
+
+
+def _corrected(q: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
+    return _unit(q) @ corrected(_unit(k), v, rate)
+
+
+WAYS = {"full": _full, "window": _window, "linear": _linear, "added": _added, "delta": _corrected}
+
+
+class Reader(nn.Module):
+    """Read pairs, keep them in one of several ways, and answer one question.
+
+    Args:
+        way: ``"full"`` attention; ``"window"``, over the last 8 pairs; ``"linear"`` attention; a state to
+            which keys of length 1 times values are ``"added"``; or the same by the ``"delta"`` rule.
+        letters: How many letters there are.
+        K: Width of queries and keys.
+        V: Width of values.
+        width: Of the vectors of letters and digits.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If there is no such way, or a size is below 1.
+    """
+
+    def __init__(self, way: str, letters: int, K: int, V: int, *, width: int = 32) -> None:
+        super().__init__()
+        if way not in WAYS:
+            raise ValueError(f"way must be one of {', '.join(WAYS)}, got {way!r}")
+        for name, size in (("letters", letters), ("K", K), ("V", V), ("width", width)):
+            require_whole(name, size, 1)
+        self.way, self.letters, self.widths = way, letters, (K, K, V, 1)
+        self.letter = nn.Embedding(letters, width)
+        self.digit = nn.Embedding(DIGITS + 1, width)  # and the question mark
+        self.project = nn.Linear(width, 2 * K + V + 1)
+        self.answer = nn.Linear(V, DIGITS)
+
+    def forward(self, steps: Tensor) -> Tensor:
+        """Return a number for each digit ``(B, 8)``, of pairs and a question ``(B, pairs + 1, 2)``."""
+        x = self.letter(steps[..., 0]) + self.digit(steps[..., 1])  # (B, pairs + 1, width)
+        q, k, v, rate = self.project(x)[:, None].split(self.widths, -1)  # (B, 1, pairs + 1, ...)
+        pairs = (k[..., :-1, :], v[..., :-1, :], rate[..., :-1, :].sigmoid())
+        return self.answer(WAYS[self.way](q[..., -1:, :], *pairs)[:, 0, 0])
+
+
+def train_reader(
+    reader: Reader,
+    *,
+    steps: int,
+    peak: float = 1e-2,
+    batch: int = 64,
+    seed: int = 0,
+    anew: bool = False,
+) -> Reader:
+    """Train a reader with Adam, on 1 to 16 pairs in turn, at a rate that falls to zero as a cosine does.
+
+    Args:
+        reader: What to train.
+        steps: How many batches.
+        peak: The rate at the start.
+        batch: Sequences in a batch, all of as many pairs.
+        seed: Of the batches.
+        anew: Whether a letter may come again with another digit.
+
+    Returns:
+        The same reader.
+    """
+    learned = list(reader.parameters())
+    device = learned[0].device
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(learned, lr=peak, fused=device.type in ("cpu", "cuda"))
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    most = MOST if anew else min(MOST, reader.letters)
+    with small_products():
+        for step in track(range(steps), f"{reader.way}, {reader.letters} letters"):
+            pairs = 1 + step % most
+            x, y = _draw(batch, pairs, reader.letters, anew, generator)
+            optimizer.zero_grad()
+            cross_entropy(reader(x.to(device)), y.to(device)).backward()
+            nn.utils.clip_grad_norm_(learned, 1.0)
+            optimizer.step()
+            schedule.step()
+    return reader
+
+
+@torch.no_grad()
+def right_answers(
+    reader: Reader, pairs: Sequence[int], *, count: int = 4000, seed: int = 999, anew: bool = False
+) -> list[float]:
+    """Measure the share of right answers after so many pairs.
+
+    Args:
+        reader: A trained reader.
+        pairs: How many pairs, each at most as many as there are letters.
+        count: How many questions of each.
+        seed: Of the questions.
+        anew: Whether a letter may come again with another digit.
+
+    Returns:
+        A share for each number of pairs.
+    """
+    device, shares = next(reader.parameters()).device, []
+    for n in pairs:
+        generator = torch.Generator().manual_seed(seed)
+        x, y = _draw(count, n, reader.letters, anew, generator)
+        shares.append((reader(x.to(device)).argmax(-1).cpu() == y).float().mean().item())
+    return shares
+
+
+@torch.no_grad()
+def weights_by_letter(reader: Reader, *, count: int = 4000, seed: int = 999) -> Tensor:
+    """Return how much linear attention looks at each letter when it is asked for one, with all letters read.
+
+    Args:
+        reader: Of the way ``"linear"``.
+        count: Over how many questions to average.
+        seed: Of the questions.
+
+    Returns:
+        Weights ``(letters, letters)``: the letter asked for down, the letter looked at across.
+
+    Raises:
+        ValueError: If it is another reader.
+    """
+    if reader.way != "linear":
+        raise ValueError(f"only linear attention has these weights, got {reader.way!r}")
+    n = reader.letters
+    steps, _ = recall(count, n, keys=n, values=DIGITS, generator=torch.Generator().manual_seed(seed))
+    x = reader.letter(steps[..., 0]) + reader.digit(steps[..., 1])
+    q, k, *_ = reader.project(x).split(reader.widths, -1)
+    weights = elu_plus_one(q[:, -1:]) @ elu_plus_one(k[:, :-1]).mT  # (B, 1, n)
+    weights = (weights / weights.sum(-1, keepdim=True))[:, 0]
+    by_letter = torch.zeros_like(weights).scatter(1, steps[:, :-1, 0], weights)  # (B, n)
+    asked = steps[:, -1, 0]
+    total = torch.zeros(n, n).index_add(0, asked, by_letter)
+    return total / asked.bincount(minlength=n)[:, None].clamp_min(1)
+
+
+def stored() -> dict:
+    """Return what trained readers got right, and how it was measured: ``runs`` of all ways and sizes."""
+    return json.loads((resources.files("attnlib") / "data" / "recall.json").read_text("utf8"))
+
+
+def stored_runs(
+    way: str, *, letters: int = 16, K: int = 8, steps: int = 8000, anew: bool = False
+) -> list[list[float]]:
+    """Return the stored shares of right answers of every seed, by the number of pairs.
+
+    Args:
+        way: As in `Reader`.
+        letters: How many letters there were.
+        K: Width of queries and keys.
+        steps: How many batches.
+        anew: Whether a letter could come again with another digit.
+
+    Returns:
+        A list for each seed, over `stored_pairs`.
+
+    Raises:
+        ValueError: If there is no such run.
+    """
+    asked = {"way": way, "letters": letters, "K": K, "steps": steps, "anew": anew}
+    runs = [run["right"] for run in stored()["runs"] if all(run[name] == asked[name] for name in asked)]
+    if not runs:
+        raise ValueError(f"no run is stored with {asked}; attnlib/data/recall.json has those that are")
+    return runs
+
+
+def stored_pairs(most: int = 16) -> list[int]:
+    """Return after how many pairs the stored runs were asked, where there could be so many."""
+    return [n for n in (1, 2, 4, 6, 8, 12, 16) if n <= most]

@@ -1,0 +1,90 @@
+"""What attention costs, drawn to scale: the table of scores beside a memory, and what a token pays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from attnlib.plotting._style import GRID, INK, MUTED, SERIES, WEIGHT, WEIGHT_FILL
+from attnlib.plotting.drawing import Drawing, text_width
+
+EDGE = 8
+
+
+def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: int = 4) -> Drawing:
+    """Draw tables of scores as squares inside a memory, all to one scale: an area is a number of bytes.
+
+    Args:
+        lengths: Tokens, for each of which there is a table; the largest must fit the memory.
+        memory: Its bytes, and its name.
+        width: Bytes of a score.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If a table does not fit.
+    """
+    bytes_, name = memory
+    if max(lengths) ** 2 * width > bytes_:
+        raise ValueError(f"a table of {max(lengths):,} tokens must fit the memory of {bytes_:,.0f} bytes")
+    side, top = 300, EDGE
+    picture = Drawing(560, side + 2 * EDGE)
+    picture.rect(EDGE, top, side, side, edge=INK, thick=1.6, round=2)
+    bottom, right = top + side, EDGE + side
+    picture.line((right - 30, top + 22), (right + 24, top + 22))
+    _two_lines(picture, right + 30, top + 22, name, _bytes(bytes_))
+    for i, n in enumerate(sorted(lengths, reverse=True)):
+        edge = side * n * math.sqrt(width / bytes_)
+        picture.rect(
+            EDGE, bottom - edge, edge, edge, fill=WEIGHT_FILL, opacity=0.45 + 0.25 * i, edge=WEIGHT, round=0
+        )
+        y = bottom - 150 + 62 * i
+        at = (EDGE + 0.8 * edge, bottom - min(0.8 * edge, bottom - y) if i == 0 else bottom - edge / 2)
+        picture.line(at, (right + 12, y), (right + 24, y))
+        _two_lines(picture, right + 30, y, f"{n:,} tokens", _bytes(n * n * width))
+    return picture
+
+
+def _two_lines(picture: Drawing, x: float, y: float, name: str, said: str) -> None:
+    picture.text(x, y - 8, name, anchor="start", bold=True)
+    picture.text(x, y + 9, said, anchor="start", colour=MUTED)
+
+
+def _bytes(number: float) -> str:
+    """Write bytes as people say them, in powers of a thousand."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.3g} bytes"
+
+
+def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
+    """Draw what each token pays in a layer of attention: 2d for its projections, n for looking at all.
+
+    Both parts in units of ``4 d`` operations, and to scale.
+
+    Args:
+        d: Width of the layer.
+        lengths: Tokens n, a row for each.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+    """
+    left, high, top = EDGE + max(text_width(f"n = {n:,}") for n in lengths) + 8, 30, 34
+    room = 580 - left - EDGE - 44
+    unit = room / (2 * d + max(lengths))
+    picture = Drawing(580, top + high * len(lengths) + EDGE)
+    picture.text(left, 14, "projections, 2d", anchor="start", colour=SERIES[0], bold=True)
+    picture.text(left + 2 * d * unit + 30, 14, "looking at all, n", anchor="start", colour=WEIGHT, bold=True)
+    picture.line(
+        (left + 2 * d * unit, top - 8), (left + 2 * d * unit, top + high * len(lengths)), colour=GRID
+    )
+    for i, n in enumerate(lengths):
+        y = top + high * i
+        picture.text(left - 8, y + high / 2 - 2, f"n = {n:,}", anchor="end")
+        picture.rect(left, y + 2, 2 * d * unit, high - 8, fill=SERIES[0], opacity=0.55, round=0)
+        picture.rect(left + 2 * d * unit, y + 2, n * unit, high - 8, fill=WEIGHT_FILL, edge=WEIGHT, round=0)
+        end = left + (2 * d + n) * unit + 8
+        picture.text(end, y + high / 2 - 2, f"{n / (2 * d + n):.0%}", anchor="start", colour=WEIGHT)
+    return picture

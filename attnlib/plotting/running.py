@@ -1,0 +1,103 @@
+"""The online softmax as it runs: what each block of keys does to what was summed before."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, VALUE, WEIGHT, WEIGHT_FILL
+from attnlib.plotting.drawing import Drawing
+
+EDGE, SLOT, TALL, HEAD = 8, 60, 74, 44
+
+
+def online_softmax(scores: Sequence[float], values: Sequence[float], size: int) -> Drawing:
+    """Draw the exponentials of one query after each block of keys, and the three numbers that are carried on.
+
+    Bars are ``e^(s - m)``, relative to the largest score so far. When a larger one comes, the bars before it
+    shrink by one common factor; how high they were stays as a dashed frame.
+
+    Args:
+        scores: Of one query, up to 4.
+        values: Of as many keys, a number each.
+        size: How many keys a block has.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If there are not as many values as scores, or too many, or blocks of another size.
+    """
+    S = len(scores)
+    if not 1 <= S <= 4 or len(values) != S or S % size:
+        raise ValueError(
+            f"scores and values must be as many, at most 4, and whole blocks of {size}, "
+            f"got {S} and {len(values)}"
+        )
+    left, blocks = EDGE + 58, S // size
+    right = left + S * SLOT + 26
+    row = TALL + 46
+    picture = Drawing(right + 230, HEAD + row * blocks + 4)
+    for j in range(S):
+        x = left + j * SLOT + SLOT / 2
+        picture.text(x, 12, f"s = {_short(scores[j])}", colour=KEY)
+        picture.text(x, 30, f"v = {_short(values[j])}", colour=VALUE)
+    m, total, mixed = -math.inf, 0.0, 0.0
+    for b in range(blocks):
+        new = max(m, *scores[b * size : (b + 1) * size])
+        shrink = math.exp(m - new)
+        base = HEAD + row * b + TALL + 14
+        picture.text(EDGE, base - TALL / 2, f"block {b + 1}", anchor="start", bold=True)
+        _bars(picture, left, base, scores, m, new, b, size)
+        said = (total, mixed)
+        e = [math.exp(s - new) for s in scores[b * size : (b + 1) * size]]
+        v = values[b * size : (b + 1) * size]
+        total = total * shrink + sum(e)
+        mixed = mixed * shrink + sum(a * x for a, x in zip(e, v, strict=True))
+        _carried(picture, right, base - TALL + 6, new, shrink, said, e, v, total, mixed)
+        m = new
+    return picture
+
+
+def _bars(picture, left, base, scores, m, new, b, size) -> None:
+    """Draw the bars of all keys read so far, and empty places for the rest."""
+    S = len(scores)
+    picture.line((left, base), (left + S * SLOT, base), colour=GRID)
+    for j, s in enumerate(scores):
+        x, wide = left + j * SLOT + 9, SLOT - 18
+        if j >= (b + 1) * size:
+            picture.text(x + wide / 2, base - 10, "?", colour=MUTED)
+            continue
+        high = math.exp(s - new) * TALL
+        if j < b * size and m < new:
+            before = math.exp(s - m) * TALL
+            picture.rect(x, base - before, wide, before, edge=MUTED, thick=1, round=0, dashed=True)
+        now = j >= b * size
+        picture.rect(
+            x, base - high, wide, high, fill=WEIGHT_FILL, opacity=1 if now else 0.5, edge=WEIGHT, round=0
+        )
+        picture.text(x + wide / 2, base + 13, _short(math.exp(s - new)), colour=WEIGHT)
+
+
+def _carried(picture, x, y, m, shrink, before, e, v, total, mixed) -> None:
+    """Write the largest score, the sum and the mixed values, with how they come about."""
+    total_before, mixed_before = before
+    sums = [_short(a) for a in e]
+    mixes = [f"{_short(a)}·{_short(b)}" for a, b in zip(e, v, strict=True)]
+    if total_before:
+        by = f" × {_short(shrink)}" if shrink < 1 else ""
+        sums.insert(0, f"{_short(total_before)}{by}")
+        mixes.insert(0, f"{_short(mixed_before)}{by}")
+    lines = (
+        ("m", _short(m), INK),
+        ("l", f"{' + '.join(sums)} = {_short(total)}", INK),
+        ("o", f"{' + '.join(mixes)} = {_short(mixed)}", OUTPUT),
+    )
+    for i, (name, said, colour) in enumerate(lines):
+        picture.text(x, y + 24 * i, name, maths=True, colour=colour, anchor="start")
+        picture.text(x + 14, y + 24 * i, f"= {said}", colour=colour, anchor="start")
+
+
+def _short(x: float) -> str:
+    """Write a number with at most two decimals, and no zeros behind."""
+    return f"{x:.2f}".rstrip("0").rstrip(".").replace("-", "−")
