@@ -3,6 +3,7 @@ const STEPS = ["words", "Q K V", "scores", "mask", "softmax", "mix", "output"];
 const [WORDS, QKV, SCORES, MASK, SOFTMAX, MIX, OUTPUT] = range(STEPS.length);
 const PAUSE = 2600;              // milliseconds a step is shown when playing
 const SURE = 0.9;                // from which cosine on an output is called like a word
+const ASKS = 3;                  // which number of a word says that it stands for another
 const MEANT = [0, 1, 2, 5];      // the numbers of a word that values hand over
 const THUMB = [46, 34];          // a step in small, in drawing units
 
@@ -87,7 +88,7 @@ function typing({ model, state, update, on }) {
   const fits = (typed) => typed.length > 0 && typed.length <= longest && typed.every((word) => spelling.has(plain(word)));
   function use(typed) {
     const words = typed.map((word) => spelling.get(plain(word)));
-    const asks = words.findIndex((word) => /^(he|she|they|him|her|it)$/.test(word));
+    const asks = words.findIndex((word) => model.get("vectors")[known.indexOf(word)][ASKS] !== 0);
     const same = words[state().word] === state().words[state().word];
     if (words.join() !== state().words.join()) update({ words, word: same ? state().word : Math.max(0, asks) });
   }
@@ -217,7 +218,7 @@ function build(tools) {
         make("tbody", {}, ...now.words.map((name, i) => wordRow(name, i, word,
           three.flatMap(([kind, rows]) => rows[i].map((x, n) => cell(kind, x, largest(rows), brief(x), first(n)))))))];
     },
-    [MIX]: (now, { weights, v, mixed }, word, h) => [caption(`Values under their keys, mixed for ${now.words[word]}: ${ofHead(now)}`),
+    [MIX]: (now, { weights, v, mixed }, word, h) => [caption(`Values, mixed for ${now.words[word]}: ${ofHead(now)}`),
       make("thead", {}, make("tr", {}, make("td", {}), ...now.words.map((name, j) => heading(name, { class: j === word ? "pa-key-name pa-column" : "pa-key-name", "data-word": String(j) })),
         heading("mix", { class: "pa-output-name pa-first" }))),
       make("tbody", {}, make("tr", { class: "pa-row pa-weights" }, make("th", { scope: "row" }, "weight"),
