@@ -34,7 +34,8 @@ TRAINED = {"fig-forget-gate", "fig-tied-separate", "fig-alignment", "fig-recall"
 TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
 TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples", "fig-lengths", "fig-senses", "fig-clues"}
 TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
-TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact"}
+TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact", "fig-mistakes-loss"}
+TRAINED |= {"fig-mistakes-explain"}
 
 KINDS = {
     "text": "texts equal",
