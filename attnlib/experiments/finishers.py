@@ -69,7 +69,7 @@ class Finisher(nn.Module):
     def weights(self, ids: Tensor) -> Tensor:
         """Return how much the last word of each sentence gives to every word, ``(B, S)``."""
         x, (w_q, w_k) = self.read(ids), self.w_qk[-1]
-        last = x[torch.arange(len(ids)), (ids >= 0).sum(-1) - 1]  # (B, C)
+        last = x[torch.arange(len(ids), device=ids.device), (ids >= 0).sum(-1) - 1]  # (B, C)
         return attention_weights((last @ w_q)[:, None], x @ w_k, (ids >= 0)[:, None])[:, 0]
 
     def forward(self, ids: Tensor) -> Tensor:

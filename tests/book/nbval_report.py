@@ -39,6 +39,8 @@ TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
 TRAINED |= {"fig-more-keys"}
 TRAINED |= {"fig-swap", "fig-sink", "fig-wants-nothing"}
 TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact"}
+TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact", "fig-mistakes-loss"}
+TRAINED |= {"fig-mistakes-explain"}
 
 KINDS = {
     "text": "texts equal",
