@@ -31,16 +31,23 @@ MEASURED |= {"fig-own-vectors"}  # trained on the manual of this Python, which d
 if DEVICE.type != "cpu":
     MEASURED |= {"fig-roofline"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
-TRAINED = {"fig-forget-gate", "fig-tied-separate", "fig-alignment"}
-TRAINED |= {"fig-training-scalings", "fig-two-lookups", "fig-head-scores", "fig-head-ablation", "HeadViewer"}
-TRAINED |= {"fig-weight-effect", "fig-losses", "fig-samples", "fig-lengths", "fig-senses", "fig-clues"}
-TRAINED |= {"fig-two-heads"}
-TRAINED |= {"fig-four-scores", "fig-he-order", "fig-he-looks", "fig-he-answer"}
-TRAINED |= {"fig-more-keys"}
-TRAINED |= {"fig-swap", "fig-sink", "fig-wants-nothing"}
-TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact"}
-TRAINED |= {"fig-together-share", "fig-together-answer", "fig-mistakes-exact", "fig-mistakes-loss"}
-TRAINED |= {"fig-mistakes-explain"}
+TRAINED = {"fig-forget-gate"}
+TRAINED |= {
+    "fig-tied-separate",
+    "fig-alignment",
+    "fig-lengths",
+    "fig-senses",
+    "fig-clues",
+    "fig-four-scores",
+    "fig-he-order",
+    "fig-he-looks",
+    "fig-he-answer",
+}
+TRAINED |= {"fig-training-scalings", "fig-more-keys"}
+TRAINED |= {"fig-two-lookups", "fig-head-scores", "HeadViewer", "fig-weight-effect", "fig-two-heads"}
+TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-sink", "fig-wants-nothing"}
+TRAINED |= {"fig-mistakes-exact", "fig-mistakes-loss", "fig-mistakes-explain"}
+TRAINED |= {"fig-together-share", "fig-together-answer"}
 
 KINDS = {
     "text": "texts equal",
