@@ -109,10 +109,15 @@ function typing({ model, state, update, on }) {
     const bad = unknown.length > 0 || long || !typed.length;
     input[bad ? "setAttribute" : "removeAttribute"]("aria-invalid", "true");
     input[bad ? "setAttribute" : "removeAttribute"]("aria-describedby", trouble.id);
-    const close = (word) => known.map((w) => [spellingGap(plain(word), w.toLowerCase()), w]).sort((a, b) => a[0] - b[0]).slice(0, 3).map(([, w]) => w);
+    const near = (word) => known.map((w) => [spellingGap(plain(word), w.toLowerCase()), w]).filter(([gap]) => gap <= Math.max(2, word.length / 2))
+      .sort((a, b) => a[0] - b[0]).slice(0, 3).map(([, w]) => w);
+    const offer = (word) => { const words = near(word); return words.length ? ["Nearest words: ", words] : ["Nothing near it is here; take, say: ", known.slice(0, 3)]; };
     const instead = (old, word) => button(word, () => { take(parts(input.value).map((one) => (one === old ? word : one)).join(" ")); input.focus(); });
     trouble.replaceChildren(...(typed.length ? [] : ["Type a word. "]), ...(long ? [`At most ${longest} words fit here; these are ${typed.length}. `] : []),
-      ...unknown.flatMap((word) => [`There is no vector for \u201c${word}\u201d. Nearest words: `, ...close(word).map((w) => instead(word, w)), " "]));
+      ...unknown.flatMap((word) => {
+        const [lead, words] = offer(word);
+        return [`There is no vector for \u201c${word}\u201d. ${lead}`, ...words.map((w) => instead(word, w)), " "];
+      }));
   }
   input.addEventListener("input", () => { const typed = parts(input.value); if (fits(typed)) { use(typed); complain(typed); } });
   input.addEventListener("change", () => take(input.value));
