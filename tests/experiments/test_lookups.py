@@ -106,7 +106,7 @@ def test_a_head_that_sees_nothing_brings_nothing(teller, steps):
     heads = teller.weights(steps) @ values  # (B, H, T, D)
     heads[:, [1, 3]] = 0.0
     expected = teller.read(attend.out_proj(heads.transpose(1, 2).flatten(2)))
-    assert_close(teller(steps, without_heads(1, 3)).flatten(2), expected, atol=1e-5)
+    assert_close(teller(steps, without_heads(1, 3)).flatten(2), expected, atol=1e-5, rtol=1e-4)
     assert_close(teller(steps, without_heads()), teller(steps))
 
 
