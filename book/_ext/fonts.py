@@ -1,11 +1,15 @@
-"""Sphinx extension: the fonts of the text are asked for at once; page.js holds the page back until they are there.
+"""Sphinx extension: the fonts of the text are asked for at once; page.js holds the page back for them.
 
 Only over http: from the disk they are there at once, and browsers do not preload files of a disk.
 """
 
 from __future__ import annotations
 
-FIRST = ("source-serif-4-latin-wght-normal", "source-serif-4-latin-wght-italic", "source-sans-3-latin-wght-normal")
+FIRST = (
+    "source-serif-4-latin-wght-normal",
+    "source-serif-4-latin-wght-italic",
+    "source-sans-3-latin-wght-normal",
+)
 PRELOAD = """<script>
 if (location.protocol.startsWith("http")) for (const href of [{fonts}]) {{
   const how = {{ rel: "preload", as: "font", type: "font/woff2", crossOrigin: "anonymous", href }};

@@ -138,7 +138,7 @@ def test_has_the_anatomy_of_a_chapter(path):
     assert re.search(r"runs in .*minute", title)
     headings = re.findall(r"^## (.+)$", prose(nb), re.M)
     assert headings[-4:] == ["Summary", "Exercises", "Quiz", "Further reading"]
-    assert 4 <= len(headings) - 4 <= 7
+    assert 4 <= len(headings) - 4 <= 9
     assert any("guess" in cell.metadata.get("tags", []) for cell in nb.cells)
     assert re.search(r"^quiz\(\"\d+\"\)$", "\n".join(c.source for c in code(nb)), re.M)
     assert "](references.md#" in nb.cells[-1].source
