@@ -56,7 +56,7 @@ def test_the_delta_rule_overwrites_where_adding_piles_up():
 @ways
 def test_a_reader_learns_one_pair_in_any_way_and_gives_a_number_for_each_digit(way):
     torch.manual_seed(0)
-    reader = train_reader(Reader(way, 4, 4, 4), steps=150, seed=0)
+    reader = train_reader(Reader(way, 4, 4, 4), steps=300, seed=0)
     steps, _ = recall(3, 2, keys=4, values=DIGITS)
     assert reader(steps).shape == (3, DIGITS)
     one, four = right_answers(reader, (1, 4), count=500)
