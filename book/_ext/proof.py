@@ -1,7 +1,7 @@
 """Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
 
 A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
-A claim with numbers is one line, its sentence cut short, until the fold opens: the text has told it (book.css).
+A claim with numbers is one line, cut short, until the fold opens: the text has told it (book.css).
 Neighbours share a block as far as one figure and its claims go. The fold of a mere figure or
 explorable, without claims, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
 """
