@@ -1,7 +1,6 @@
 """Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
 
 A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
-A claim with numbers is one line, cut short, until the fold opens: the text has told it (book.css).
 Neighbours share a block as far as one figure and its claims go. The fold of a mere figure or
 explorable, without claims, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
 """
@@ -18,7 +17,6 @@ from html_element import element, text
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-\d+"')
-SENTENCE = re.compile(r'(?<=</strong> )(.*?)(?= <span class="pa-measured">)', re.S)
 
 
 def is_cell(node: nodes.Node) -> bool:
@@ -89,17 +87,11 @@ def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.
     return element("details", element("summary", text(words)), *code, class_=kind)
 
 
-def mark_sentence(claim: nodes.raw) -> nodes.raw:
-    """Return a claim whose sentence, if numbers follow it, is an element of its own."""
-    html = SENTENCE.sub(r'<span class="pa-said">\1</span>', claim.astext(), count=1)
-    return nodes.raw("", html, format="html")
-
-
 def show_proof(cells: list[nodes.Element]) -> None:
     """Put a block of cells into the first of them: outputs, claims, code."""
     first = cells[0]
     outputs = [node for cell in cells for node in found(cell)]
-    claims = [mark_sentence(node) for cell in cells for node in part(cell, "cell_output") if is_claim(node)]
+    claims = [node for cell in cells for node in part(cell, "cell_output") if is_claim(node)]
     kind = "pa-how pa-mere" if is_mere(outputs, claims) else "pa-how"
     code = fold(summary(outputs, claims), cells, kind)
     shown = [nodes.container("", *outputs, classes=["cell_output"])] if outputs else []

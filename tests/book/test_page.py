@@ -139,30 +139,6 @@ def test_reading_time_stands_under_the_title(still):
     assert still.locator(".pa-time").inner_text() == "About 1 minute to read"
 
 
-def test_a_claim_with_numbers_is_one_line_until_its_fold_opens_or_a_link_leads_to_it(read):
-    page = read(viewport={"width": 500, "height": 900})
-    claim = page.locator("#claim-1")
-    said = claim.locator(".pa-said")
-
-    def cut(at=said):
-        return at.evaluate(
-            "n => n.scrollWidth > n.clientWidth && getComputedStyle(n).textOverflow === 'ellipsis'"
-        )
-
-    assert said.evaluate("n => getComputedStyle(n).whiteSpace") == "nowrap"
-    assert claim.locator(".pa-measured").is_visible()
-    said.evaluate("n => { n.textContent += ' and so on'.repeat(20); }")
-    assert cut()
-    page.locator(".pa-claims + .pa-how > summary").first.click()
-    assert not cut()
-    page.locator(".pa-claims + .pa-how > summary").first.click()
-    assert cut()
-    claim.locator("a").click()
-    assert not cut()
-    still = read(java_script_enabled=False).locator("#claim-1 .pa-said")
-    assert still.evaluate("n => getComputedStyle(n).whiteSpace") == "normal"
-
-
 # Guess cards
 
 
