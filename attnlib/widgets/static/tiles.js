@@ -101,7 +101,7 @@ function build({ model, state, update }) {
     next.disabled = step === last(size);
     picture(now, size);
     table.replaceChildren(make("caption", {}, "In fast memory, for each query"),
-      columns(["", "m", "\u2113", "o", "o / \u2113"]),
+      columns(["query", "m", "\u2113", "o", "o / \u2113"]),
       make("tbody", {}, ...now.m.map((m, i) => row(named("q", r * size + i), [
         numberCell("m", m), numberCell("l", now.l[i]), numberCell("o", now.o[i]), numberCell("answer", now.o[i] / now.l[i])]))));
     table.hidden = step === 0;
