@@ -5,8 +5,7 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
-# three workers keep two cores busy: browsers and kernels often wait
-TWO_CORES := -n 3 --dist loadfile -q
+TWO_CORES := -n 2 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
 # these start a kernel, a browser or pytest itself, or take their time by design; so do the tests that compile
 LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_site.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py

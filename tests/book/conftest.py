@@ -82,7 +82,7 @@ def visits(chromium, address, shared=False):
 
     def open_page(name, how="http", **options):
         page = window(options).new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(30_000)
         page.trouble = []
         inside = (address[how], "data:", "blob:")
 

@@ -28,7 +28,7 @@ def read(chromium, small):
 
         def open_small(name="small", **options):
             page = open_page(name, "file", **options)
-            page.set_default_timeout(10_000)
+            page.set_default_timeout(30_000)
             return page
 
         yield open_small
