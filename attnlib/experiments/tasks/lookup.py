@@ -54,7 +54,7 @@ def recall(
         TypeError: If a size is not an int.
         ValueError: If a size is below 1, or there are more pairs than keys.
 
-    Chapter 1 asks recurrent networks, chapter 7 what was left out of attention.
+    Chapter 4 asks one head, chapter 7 readers that keep a state instead of the pairs.
     """
     steps = _pairs(batch_size, pairs, keys, values, generator)
     place = torch.randint(pairs, (batch_size,), generator=generator)
