@@ -21,6 +21,7 @@
   const FONTS = ['1em "Book Serif"', 'italic 1em "Book Serif"', '1em "Book Sans"'];
 
   function waitForFonts(page) {
+    if (!document.fonts) return;
     page.classList.add("pa-waits");
     const arrived = Promise.all(FONTS.map((font) => document.fonts.load(font)));
     const late = new Promise((go) => { setTimeout(go, 2000); });
