@@ -39,6 +39,13 @@ class Letters(NamedTuple):
         """Return numbers ``(T,)`` as text."""
         return "".join(self.letters[i] for i in tokens.tolist())
 
+    def number(self, text: str) -> Tensor:
+        """Return a text as numbers ``(T,)``; a sign that the whole text never uses raises ValueError."""
+        unknown = sorted(set(text) - set(self.letters))
+        if unknown:
+            raise ValueError(f"text must be made of signs of the manual, in lower case; got {unknown}")
+        return torch.tensor([self.letters.index(letter) for letter in text])
+
     def lines(self, length: int = LENGTH + 1) -> Tensor:
         """Return the held-out part cut into lines, ``(lines, length)``."""
         return self.held[: len(self.held) // length * length].view(-1, length)

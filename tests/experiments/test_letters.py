@@ -25,6 +25,12 @@ def model(attend=Attend, **sizes):
     return letter_model(TEXT, attend, **({"width": 16, "heads": 2} | sizes))
 
 
+def test_letters_and_numbers_lead_back_to_each_other():
+    assert TEXT.spell(TEXT.number("a list, or none")) == "a list, or none"
+    with pytest.raises(ValueError, match=r"lower case; got \['A'\]"):
+        TEXT.number("A list")
+
+
 def test_the_text_has_no_capitals_and_is_parted_nine_to_one():
     assert len(TEXT.train) + len(TEXT.held) > 400_000
     assert abs(len(TEXT.train) / len(TEXT.held) - 9) < 0.01
