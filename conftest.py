@@ -4,6 +4,8 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
+
 pytest_plugins = ["tests.conformance.report", "tests.book.nbval_report"]
 
 # kernels inherit these: no progress bars in compared outputs, and nobody's own progress is touched
@@ -15,3 +17,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
+
+# what compiles, or waits for a kernel or a browser, takes twice as long when every line of Python is watched
+UNWATCHED = ("tests/book/", "tests/tools/", "book/")
+UNWATCHED_KINDS = ("compile", "export")
+
+
+def pytest_collection_modifyitems(items):
+    """Leave tests out of coverage that reach no line of the library which others do not."""
+    for item in items:
+        if item.nodeid.startswith(UNWATCHED) or any(kind in item.name for kind in UNWATCHED_KINDS):
+            item.add_marker(pytest.mark.no_cover)
