@@ -32,7 +32,7 @@ book: .venv/installed  ## build the book, strictly
 test: lint book  ## check everything: lint, book, library, notebooks, pages in a browser, coverage, a sample of mutants
 	@$(BIN)/python tools/find_chromium.py
 	@$(BIN)/python -m pytest $(TWO_CORES) --cov --cov-report=
-	@$(BIN)/python -m tests.mutation --seconds 90
+	@$(BIN)/python -m tests.mutation --seconds 60
 
 quick: lint  ## check what needs no kernel and no browser: lint, library, form of the notebooks (under two minutes)
 	@$(BIN)/python -m pytest $(TWO_CORES) tests -k 'not compile' --ignore tests/tools $(addprefix --ignore ,$(wildcard $(LONG)))

@@ -1,6 +1,6 @@
 """Break the core of the library in many small ways, one at a time, and list what no test notices.
 
-``python -m tests.mutation`` tries every mutant; ``--seconds 90`` tries as many of a fixed random order as it can begin
+``python -m tests.mutation`` tries every mutant; ``--seconds 60`` tries as many of a fixed random order as it can begin
 in that time, ``--changed`` those of modules that differ from main, ``--modules masks tiled`` those of some.
 
 Torch is imported once. Each mutant is tried in a process forked from there, on the CPU, with the tests that enter the
