@@ -7,15 +7,20 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole
 from attnlib.experiments.tasks.pronouns import PronounSentence
 from attnlib.experiments.tasks.senses import SenseSentence, sense_anchors
 from attnlib.experiments.training import fit
 from attnlib.experiments.wordvectors import WordVectors
-from attnlib.scoring import additive_scores, bilinear_scores, dot_scores
+from attnlib.scoring import dot_scores
 
-MIXES = "dot", "scaled dot", "bilinear", "additive", "average"
+MIXES = "attention", "average"
+LOOKS = *MIXES, "table"
 LONGEST = 16  # words of a sentence
+
+
+def _require_one_of(name: str, chosen: str, kinds: Sequence[str]) -> None:
+    if chosen not in kinds:
+        raise ValueError(f"{name} must be one of {', '.join(kinds)}, got {chosen!r}")
 
 
 def encode(vectors: WordVectors, sentences: Sequence[Sequence[str]]) -> Tensor:
@@ -36,7 +41,7 @@ class Mix(nn.Module):
     """Score every word of a sentence for the one that asks.
 
     Args:
-        kind: One of `MIXES`: attention with one of four scores, or all words alike.
+        kind: One of `MIXES`: scaled dot products, or all words alike.
         width: How many numbers a word has.
         head: How many numbers a query and a key have.
 
@@ -46,24 +51,16 @@ class Mix(nn.Module):
 
     def __init__(self, kind: str, width: int, head: int = 32) -> None:
         super().__init__()
-        if kind not in MIXES:
-            raise ValueError(f"kind must be one of {', '.join(MIXES)}, got {kind!r}")
+        _require_one_of("kind", kind, MIXES)
         self.kind = kind
         self.w_q = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
         self.w_k = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
-        self.u = nn.Parameter(torch.randn(head) / head**0.5)
-        self.w = nn.Parameter(self.w_q.detach() @ self.w_k.detach().T / head**0.5)  # starts as the scaled dot
 
     def forward(self, asks: Tensor, x: Tensor) -> Tensor:
         """Score ``x`` ``(B, S, C)`` for ``asks`` ``(B, 1, C)``: ``(B, 1, S)``."""
-        if self.kind == "bilinear":
-            return bilinear_scores(asks, x, self.w)
-        if self.kind == "additive":
-            return additive_scores(asks, x, self.w_q, self.w_k, self.u)
         if self.kind == "average":
             return x.new_zeros(len(x), 1, x.shape[1])
-        scale = self.w_q.shape[1] ** -0.5 if self.kind == "scaled dot" else 1.0
-        return scale * dot_scores(asks @ self.w_q, x @ self.w_k)
+        return self.w_q.shape[1] ** -0.5 * dot_scores(asks @ self.w_q, x @ self.w_k)
 
 
 class SenseReader(nn.Module):
@@ -77,7 +74,7 @@ class SenseReader(nn.Module):
     """
 
     def __init__(
-        self, vectors: WordVectors, kind: str = "scaled dot", head: int = 32, *, keep: bool = False
+        self, vectors: WordVectors, kind: str = "attention", head: int = 32, *, keep: bool = False
     ) -> None:
         super().__init__()
         width = vectors.vectors.shape[1]
@@ -117,7 +114,7 @@ def encode_senses(vectors: WordVectors, sentences: Sequence[SenseSentence]) -> T
 def train_senses(
     vectors: WordVectors,
     sentences: Sequence[SenseSentence],
-    kind: str = "scaled dot",
+    kind: str = "attention",
     *,
     seed: int,
     steps: int = 200,
@@ -182,23 +179,29 @@ class PronounReader(nn.Module):
 
     Args:
         vectors: What the words are made of; they stay as they are.
-        looks: How many times the words look at each other.
+        looks: Where the weights of each look come from, each of `LOOKS`: from queries and keys, from all
+            words alike, or from a learned table, a score for each place that asks and each that is asked.
         places: Whether a learned vector for its place is added to each word.
         head: How many numbers a query and a key have.
 
     Raises:
-        TypeError: If the looks are not a whole number.
+        ValueError: If there is no look, or none of that kind.
     """
 
-    def __init__(self, vectors: WordVectors, *, looks: int, places: bool, head: int = 16) -> None:
+    def __init__(self, vectors: WordVectors, *, looks: Sequence[str], places: bool, head: int = 16) -> None:
         super().__init__()
-        require_whole("looks", looks, 1)
+        if not looks:
+            raise ValueError("looks must hold at least one look, got none")
+        for look in looks:
+            _require_one_of("looks", look, LOOKS)
         width = vectors.vectors.shape[1]
         self.register_buffer("vectors", vectors.vectors)
         self.he = vectors.place("he")
         self.place = nn.Parameter(0.3 * torch.randn(LONGEST, width)) if places else None
-        self.w_qk = nn.ParameterList(torch.randn(2, width, head) / width**0.5 for _ in range(looks))
-        self.w_v = nn.ParameterList(torch.randn(width, width) / (3 * width**0.5) for _ in range(looks - 1))
+        self.looks = tuple(looks)
+        self.w_qk = nn.ParameterList(torch.randn(2, width, head) / width**0.5 for _ in looks)
+        self.w_v = nn.ParameterList(torch.randn(width, width) / (3 * width**0.5) for _ in looks[1:])
+        self.table = nn.Parameter(torch.zeros(LONGEST, LONGEST)) if "table" in looks else None
 
     def forward(self, ids: Tensor) -> Tensor:
         """Return scores ``(B, S)``; minus infinity where a sentence has ended."""
@@ -206,19 +209,26 @@ class PronounReader(nn.Module):
         if self.place is not None:
             x = x + self.place[: ids.shape[1]]
         hidden = (ids < 0)[:, None]
-        for (w_q, w_k), w_v in zip(self.w_qk, [*self.w_v, None], strict=True):
-            scores = dot_scores(x @ w_q, x @ w_k) / w_q.shape[1] ** 0.5
-            scores = scores.masked_fill(hidden, -torch.inf)  # (B, S, S)
+        for look, w_qk, w_v in zip(self.looks, self.w_qk, [*self.w_v, None], strict=True):
+            scores = self._scores(look, w_qk, x).masked_fill(hidden, -torch.inf)  # (B, S, S)
             if w_v is not None:
                 x = x + scores.softmax(-1) @ (x @ w_v)
         return scores[ids == self.he]
+
+    def _scores(self, look: str, w_qk: Tensor, x: Tensor) -> Tensor:
+        words = x.shape[1]
+        if look == "table":
+            return self.table[:words, :words].expand(len(x), -1, -1)
+        if look == "average":
+            return x.new_zeros(len(x), words, words)
+        return dot_scores(x @ w_qk[0], x @ w_qk[1]) / w_qk.shape[-1] ** 0.5
 
 
 def train_pronouns(
     vectors: WordVectors,
     sentences: Sequence[PronounSentence],
     *,
-    looks: int,
+    looks: Sequence[str],
     places: bool,
     seed: int,
     steps: int = 150,
@@ -228,7 +238,7 @@ def train_pronouns(
     Args:
         vectors: Word vectors.
         sentences: What to train on; each has one *he*.
-        looks: How many times the words look at each other.
+        looks: Where the weights of each look come from, as in `PronounReader`.
         places: Whether words know where they stand.
         seed: Of the start and of the batches.
         steps: How many batches of 64 sentences.

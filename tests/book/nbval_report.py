@@ -33,12 +33,9 @@ if DEVICE.type != "cpu":
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
 TRAINED = {"fig-forget-gate"}
 TRAINED |= {
-    "fig-tied-separate",
-    "fig-alignment",
     "fig-lengths",
     "fig-senses",
     "fig-clues",
-    "fig-four-scores",
     "fig-he-order",
     "fig-he-looks",
     "fig-he-answer",

@@ -1,4 +1,4 @@
-"""Translating number words: pairs of sequences with a known alignment. Chapter 3 of the book learns it."""
+"""Translating number words: pairs of sequences with a known alignment. Chapter 1 of the book learns it."""
 
 from __future__ import annotations
 
