@@ -211,6 +211,14 @@ def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed(
     assert sum(ax.get_visible() for ax in axes[0].figure.axes) == 3
 
 
+def test_names_of_masks_stand_above_them_where_one_row_would_be_taken_for_the_title_of_the_next():
+    masks = {"causal": causal_mask(3), "full": torch.ones(3, 3), "one ahead": causal_mask(3, offset=1)}
+    axes = plotting.mask_row(masks, labels=("output", "input"), above=True)
+    assert [ax.get_title(loc="left") for ax in axes] == list(masks)
+    assert [len(ax.texts) for ax in axes] == [0, 0, 0]
+    assert {(ax.get_ylabel(), ax.get_xlabel()) for ax in axes} == {("output", "input")}
+
+
 def test_mask_row_checks_sizes():
     with pytest.raises(ValueError, match=r"wide must be \(queries, keys\) = \(3, 3\), got \(3, 5\)"):
         plotting.mask_row({"causal": causal_mask(3), "wide": causal_mask(3, 5)})
