@@ -147,11 +147,12 @@ def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     assert only.get_xscale() == "linear"
 
 
-def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent():
+def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent_where_it_is_whole():
     x = [10, 100, 1000]
-    ax = plotting.growth(x, {"square": [1, 100, 10_000], "line": [7, 70, 700]}, last=2, mark=(20, "2d"))
+    series = {"square": [1, 100, 10_000], "line": [7, 70, 700], "root": [3, 10, 33]}
+    ax = plotting.growth(x, series, last=2, mark=(20, "2d"))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert set(texts(ax)) == {"2d", "square, n²·⁰", "line, n¹·⁰"}
+    assert set(texts(ax)) == {"2d", "square, n²", "line, n", "root"}
     assert [t.get_text() for t in ax.get_xticklabels()] == ["10", "100", "1,000"]
     assert set(texts(plotting.growth(x, {"line": [7, 70, 700]}))) == {"line"}
     assert plotting.growth(x, {"line": x}, ax=ax) is ax
