@@ -147,11 +147,12 @@ def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     assert only.get_xscale() == "linear"
 
 
-def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent():
+def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent_where_it_is_whole():
     x = [10, 100, 1000]
-    ax = plotting.growth(x, {"square": [1, 100, 10_000], "line": [7, 70, 700]}, last=2, mark=(20, "2d"))
+    series = {"square": [1, 100, 10_000], "line": [7, 70, 700], "root": [3, 10, 33]}
+    ax = plotting.growth(x, series, last=2, mark=(20, "2d"))
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert set(texts(ax)) == {"2d", "square, n²·⁰", "line, n¹·⁰"}
+    assert set(texts(ax)) == {"2d", "square, n²", "line, n", "root"}
     assert [t.get_text() for t in ax.get_xticklabels()] == ["10", "100", "1,000"]
     assert set(texts(plotting.growth(x, {"line": [7, 70, 700]}))) == {"line"}
     assert plotting.growth(x, {"line": x}, ax=ax) is ax
@@ -209,6 +210,14 @@ def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed(
     assert [t.get_text() for t in axes[0].get_yticklabels()] == ["0", "1", "2"]
     assert axes[0].get_ylabel() == "query"
     assert sum(ax.get_visible() for ax in axes[0].figure.axes) == 3
+
+
+def test_names_of_masks_stand_above_them_where_one_row_would_be_taken_for_the_title_of_the_next():
+    masks = {"causal": causal_mask(3), "full": torch.ones(3, 3), "one ahead": causal_mask(3, offset=1)}
+    axes = plotting.mask_row(masks, labels=("output", "input"), above=True)
+    assert [ax.get_title(loc="left") for ax in axes] == list(masks)
+    assert [len(ax.texts) for ax in axes] == [0, 0, 0]
+    assert {(ax.get_ylabel(), ax.get_xlabel()) for ax in axes} == {("output", "input")}
 
 
 def test_mask_row_checks_sizes():

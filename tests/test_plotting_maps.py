@@ -58,28 +58,11 @@ def test_the_fourth_corner_is_a_minus_b_plus_c():
     assert_readable(ax)
 
 
-def test_bars_stand_in_order_with_their_numbers():
-    ax = plotting.grouped_bars(
-        ["x", "y"], {"with": torch.tensor([10.0, 20.4]), "without": [5, 6]}, xlabel="%"
-    )
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["x", "y"]
-    assert [t.get_text() for t in ax.texts] == ["10", "20", "5", "6"]
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["with", "without"]
-    assert ax.yaxis_inverted()
-    assert plotting.grouped_bars(["x"], {"alone": [0.5]}, digits=1).get_legend() is None
-
-
-def test_bars_need_a_number_for_each_label():
-    with pytest.raises(ValueError, match=r"with must have one number for each of 2 labels, got \(3,\)"):
-        plotting.grouped_bars(["x", "y"], {"with": [1, 2, 3]})
-
-
 def test_maps_draw_where_they_are_told():
     _, ax = plt.subplots()
     points = {"a": (0, 1), "b": (0, 0), "c": (1, 0)}
     assert plotting.word_map(points, ax=ax) is ax
     assert plotting.parallelogram(points, ("a", "b", "c"), ax=ax) is ax
-    assert plotting.grouped_bars(["x"], {"n": [1]}, ax=ax) is ax
     assert plotting.dot_rows(["x"], {"n": [1]}, ax=ax) is ax
     assert plotting.against_chance([1, 2], {"x": 1}, ax=ax) is ax
 

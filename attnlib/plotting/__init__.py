@@ -20,7 +20,7 @@ from attnlib.plotting._style import (
     WEIGHTS,
     book_style,
 )
-from attnlib.plotting.bars import dot_rows, grouped_bars, strips
+from attnlib.plotting.bars import dot_rows, strips
 from attnlib.plotting.bills import score_squares, token_bill
 from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
@@ -73,7 +73,6 @@ __all__ = [
     "encoder_decoder",
     "gate",
     "grid_row",
-    "grouped_bars",
     "growth",
     "gru_cell",
     "heatmap",

@@ -134,8 +134,9 @@ def mask_row(
     allowed: Tensor | np.ndarray | None = None,
     columns: int = 2,
     labels: tuple[str, str] = ("query", "key"),
+    above: bool = False,
 ) -> np.ndarray:
-    """Draw several masks of one size, two across, each over its name.
+    """Draw several masks of one size, two across, each with its name.
 
     Args:
         masks: By name, each ``(T, S)``, True = may attend; or what `leaks` found.
@@ -144,6 +145,7 @@ def mask_row(
         allowed: ``(T, S)``; what is True in a mask and False here is drawn in another colour, with a cross.
         columns: How many stand side by side, two at most.
         labels: What to call rows and columns.
+        above: Whether names stand over the masks instead of under them, and every mask has its labels.
 
     Returns:
         The axes, as many as there are masks.
@@ -158,13 +160,16 @@ def mask_row(
     rows = -(-len(masks) // columns)
     turned = max(map(len, keys)) > 2
     wide = min(6.2, columns * (0.9 + 0.3 * S))
-    size = (wide, rows * (0.85 + 0.4 * turned + 0.26 * T))
+    size = (wide, rows * (0.85 + 0.4 * turned + 0.35 * above + 0.26 * T))
     _, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for i, (ax, (name, mask)) in enumerate(zip(grid.flat, masks.items(), strict=False)):
-        _cells(name, mask, queries, keys, MASK, labels if i == 0 else ("", ""), ax)
+        _cells(name, mask, queries, keys, MASK, labels if above or i == 0 else ("", ""), ax)
         if turned:
             plt.setp(ax.get_xticklabels(), rotation=60, ha="left", rotation_mode="anchor")
-        ax.text(0.5, -0.05, name, transform=ax.transAxes, ha="center", va="top", color=INK)
+        if above:
+            ax.set_title(name, loc="left", fontsize="medium", fontweight="bold", color=INK)
+        else:
+            ax.text(0.5, -0.05, name, transform=ax.transAxes, ha="center", va="top", color=INK)
         if allowed is not None:
             _cross(ax, array(mask), array(allowed))
     for ax in grid.flat[len(masks) :]:

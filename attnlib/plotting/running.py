@@ -90,7 +90,7 @@ def _carried(picture, x, y, m, shrink, before, e, v, total, mixed) -> None:
         mixes.insert(0, f"{_short(mixed_before)}{by}")
     lines = (
         ("m", _short(m), INK),
-        ("l", f"{' + '.join(sums)} = {_short(total)}", INK),
+        ("ℓ", f"{' + '.join(sums)} = {_short(total)}", INK),
         ("o", f"{' + '.join(mixes)} = {_short(mixed)}", OUTPUT),
     )
     for i, (name, said, colour) in enumerate(lines):

@@ -36,7 +36,8 @@ def growth(
     Args:
         x: Where the lines are known, above zero.
         series: Each line by its name, above zero.
-        last: Fit an exponent to so many points at the end, and write it beside the name; None writes none.
+        last: Fit an exponent to so many points at the end, and write it beside the name where it is whole;
+            None writes none.
         mark: A place on the horizontal axis to draw a line at, and its name.
         xlabel: Label of x.
         ylabel: Label of the lines.
@@ -59,12 +60,20 @@ def growth(
     for (label, values), colour, shape in zip(series.items(), SERIES, MARKS, strict=False):
         y = array(values)
         ax.plot(place, y, color=colour, marker=shape, markersize=4)
-        power = "" if last is None else f", n{raised(f'{exponent(place[-last:], y[-last:]):.1f}')}"
+        power = "" if last is None else _power(exponent(place[-last:], y[-last:]))
         ends.append(End(float(place[-1]), float(y[-1]), label + power, colour))
     ax.set_xticks(place, [f"{n:,.0f}" for n in place], rotation=30 if len(place) > 6 else 0)
     ax.xaxis.set_minor_locator(NullLocator())
     name_ends(ax, ends)
     return ax
+
+
+def _power(rate: float) -> str:
+    """Return how a line grows, for its name, or nothing where that is no whole power."""
+    whole = round(rate)
+    if whole < 1 or abs(rate - whole) > 0.05:
+        return ""
+    return f", n{raised(whole) if whole > 1 else ''}"
 
 
 def roofline(roof: Roofline, names: Sequence[str], *, ax: Axes | None = None) -> Axes:

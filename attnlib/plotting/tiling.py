@@ -76,6 +76,6 @@ def _fast_memory(picture, x, y, row, column) -> None:
     at = y + 116
     picture.rect(x + 14, at, CELL - 4, 36, fill=WEIGHT_FILL, edge=INK, thick=1.6)
     picture.text(x + 66, at + 18, "one tile", anchor="start")
-    for n, (name, said) in enumerate((("m", "largest score"), ("l", "sum so far"), ("o", "mix so far"))):
+    for n, (name, said) in enumerate((("m", "largest score"), ("ℓ", "sum so far"), ("o", "mix so far"))):
         picture.text(x + 34, at + 52 + n * 19, name, maths=True, colour=OUTPUT)
         picture.text(x + 66 - 14, at + 52 + n * 19, said, anchor="start")

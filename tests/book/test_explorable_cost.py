@@ -64,13 +64,13 @@ def test_keyboard_alone_moves_the_sizes_and_the_numbers_follow(visit):
     box.locator("[data-size=n]").focus()
     page.keyboard.press("ArrowRight")
     assert assert_numbers_are_attnlibs(page).n == 1536
-    assert "The core does 50% of the work" in box.locator(".pa-rule").inner_text()
+    assert "The core does 25% of the work" in box.locator(".pa-rule").inner_text()
     box.locator("[data-size=kv_heads]").focus()
     page.keyboard.press("Home")
     assert assert_numbers_are_attnlibs(page).kv_heads == 1
     box.locator("input[role=switch]").focus()
     page.keyboard.press("Space")
-    assert assert_numbers_are_attnlibs(page).network
+    assert not assert_numbers_are_attnlibs(page).network
     box.locator("input[type=radio]:checked").focus()
     page.keyboard.press("ArrowRight")
     assert assert_numbers_are_attnlibs(page).width == 1
