@@ -41,6 +41,8 @@ def block(words: Sequence[str]) -> Drawing:
     ):
         p.text(right + 14, y - 9, name, anchor="start", bold=True)
         p.text(right + 14, y + 9, said, anchor="start", colour=MUTED)
+    for y in (148, 44):
+        p.text(right + 14, y, "added to the token", anchor="start", colour=MUTED)
     return p
 
 

@@ -27,14 +27,13 @@ def scores_over_weights(
     Returns:
         The axes, those of the histograms first.
     """
-    size = (min(6.2, 0.6 + 1.75 * len(scores)), 3.6)
+    size = (min(6.2, 0.6 + 1.75 * len(scores)), 4.1)
     _, (above, below) = plt.subplots(2, len(scores), figsize=size, sharey="row", squeeze=False)
     for i, (name, given) in enumerate(scores.items()):
         numbers = array(given)
         _draw_scores(above[i], numbers, name, edge, bins)
         _draw_weights(below[i], numbers)
-    above[0].set_ylabel("scores")
-    below[0].set_ylabel("weights")
+    below[0].set_ylabel("weight")
     return [*above, *below]
 
 
@@ -42,6 +41,7 @@ def _draw_scores(ax: Axes, scores: np.ndarray, name: str, edge: float, bins: int
     shares, edges = np.histogram(scores, np.linspace(-edge, edge, bins + 1))
     ax.bar(edges[:-1], shares / shares.max(), np.diff(edges), align="edge", color=SERIES[0], linewidth=0)
     ax.set(xlim=(-edge, edge), ylim=(0, 1.45), xticks=[-edge / 2, 0, edge / 2], yticks=[])
+    ax.set_xlabel("score")
     ax.grid(False)
     ax.spines["left"].set_visible(False)
     said = f"{name}\nspread {scores.std():.0f}"
@@ -57,7 +57,7 @@ def _draw_weights(ax: Axes, scores: np.ndarray) -> None:
     ax.text(n - 0.5, 1 / n + 0.03, f"1/{n}", ha="right", color=MUTED)
     ax.text(0.7, weights[0], f"{weights[0]:.2f}", va="top", color=WEIGHT)
     ax.set(xlim=(-0.8, n - 0.2), ylim=(0, 1), xticks=[], yticks=[0, 0.5, 1])
-    ax.set_xlabel(f"{n} keys")
+    ax.set_xlabel(f"{n} keys, in order")
 
 
 def product_tables(tables: Mapping[str, Tensor | np.ndarray]) -> Drawing:
