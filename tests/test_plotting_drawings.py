@@ -51,6 +51,8 @@ DRAWINGS = {
     "long run": plotting.online_softmax([-1.5, 0.25, 2.125], [8.5, 4, -2], 1),
     "paths": plotting.paths(),
     "most paths": plotting.paths(16),
+    "hearing": plotting.hearing(["I love Paris"] * 3, ["love"] * 3, WEIGHTS, across=2),
+    "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
 }
 
 

@@ -29,6 +29,7 @@ from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
+from attnlib.plotting.hearing import hearing
 from attnlib.plotting.lines import curves, lines, panels
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.matrices import matrices
@@ -75,6 +76,7 @@ __all__ = [
     "grid_row",
     "growth",
     "gru_cell",
+    "hearing",
     "heatmap",
     "kv_cache",
     "lines",

@@ -8,8 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
-from attnlib.plotting._style import INK, MUTED, SERIES, plt
+from attnlib.plotting._style import INK, KEY, MUTED, QUERY, SERIES, plt
 
+WARM, ACCENT = KEY, QUERY  # of the sum and of the answer, as in the explorable of the same words
 MARKERS = ("o", "s", "^", "D")
 # where a label may stand, seen from its point: right, left, above, below, the corners, then further out
 _SIDES = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
@@ -75,29 +76,29 @@ def parallelogram(
     a, b, c = (np.asarray(points[word], dtype=float) for word in corners)
     target = a - b + c
     drawn = [
-        (b, c, SERIES[3], "-|>"),
-        (a, target, SERIES[3], "-|>"),
+        (b, c, WARM, "-|>"),
+        (a, target, WARM, "-|>"),
         (b, a, MUTED, "-"),
         (c, target, MUTED, "-"),
     ]
     if answer is not None:
         end = np.asarray(points[answer], dtype=float)
-        drawn.append((a, end, SERIES[0], "-|>"))
+        drawn.append((a, end, ACCENT, "-|>"))
         _angle(ax, a, target - a, end - a)
     for start, end, colour, style in drawn:
         arrow = {"arrowstyle": style, "color": colour, "lw": 1.5, "shrinkA": 4, "shrinkB": 4}
         ax.annotate("", tuple(end), tuple(start), arrowprops=arrow)
-    colours = {word: INK if word in corners else SERIES[0] for word in points}
+    colours = {word: INK if word in corners else ACCENT for word in points}
     for word, (x, y) in points.items():
         ax.plot(x, y, "o", color=colours[word], markersize=6)
     name = "{} − {} + {}".format(*corners)
-    ax.plot(*target, "D", color=SERIES[3], markersize=7)
+    ax.plot(*target, "D", color=WARM, markersize=7)
     ax.margins(0.18)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
     sides = [(start, end) for start, end, *_ in drawn]
-    _label(ax, {**points, name: target}, colours | {name: SERIES[3]}, sides)
+    _label(ax, {**points, name: target}, colours | {name: WARM}, sides)
     return ax
 
 

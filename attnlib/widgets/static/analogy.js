@@ -173,7 +173,7 @@ function build({ model, state, update, on }) {
     const onMap = ([x, y]) => [WIDTH / 2 + (x - (left + right) / 2) * scale, HEIGHT / 2 - (y - (low + high) / 2) * scale];
     const [pa, pb, pc, pt] = [...names.map((word) => onMap(at(vector(word)))), onMap(target)];
     const sides = [[pb, pa], [pc, pt], [pb, pc], [pa, pt]];
-    const shapes = sides.map(([from, to], i) => line(from, to, { class: i < 2 ? "pa-side" : "pa-base" }));
+    const shapes = sides.map(([from, to], i) => line(from, to, { class: i < 2 ? "pa-base" : "pa-side" }));
     const items = [];
     for (const { word, at: where } of points) {
       const [x, y] = onMap(where);

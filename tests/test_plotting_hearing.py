@@ -1,0 +1,39 @@
+"""Sentences with columns of weights."""
+
+import re
+
+import pytest
+
+from attnlib import plotting
+
+
+def test_the_columns_are_as_high_as_the_weights():
+    drawn = plotting.hearing(["buy green apple"], ["apple"], [[0.1, 0.2, 0.7]])._repr_svg_()
+    high = [float(h) for h in re.findall(r'height="([\d.]+)" rx="0"', drawn)]
+    assert high[1] == pytest.approx(2 * high[0], abs=0.02)
+    assert high[2] == pytest.approx(7 * high[0], abs=0.05)
+    assert all(f">{weight}<" in drawn for weight in ("0.10", "0.20", "0.70"))
+
+
+def test_the_word_that_asks_is_framed_and_without_weights_the_words_stand_alone():
+    drawn = plotting.hearing(["who is he"], ["he"])._repr_svg_()
+    assert drawn.count("<rect") == plotting.Drawing(10, 10)._repr_svg_().count("<rect") + 1
+    assert 'font-weight="600">he<' in drawn
+
+
+def test_two_sentences_fit_side_by_side():
+    texts, asks = ["buy green apple", "buy apple phone"], ["apple", "apple"]
+    below = plotting.hearing(texts, asks)
+    beside = plotting.hearing(texts, asks, across=2)
+    assert beside.width > 2 * below.width
+    assert beside.height < below.height
+
+
+def test_a_word_that_is_not_there_cannot_ask():
+    with pytest.raises(ValueError, match="asks must be a word of its sentence, got 'she'"):
+        plotting.hearing(["he is evil"], ["she"])
+
+
+def test_every_word_needs_a_weight():
+    with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
+        plotting.hearing(["he is evil"], ["he"], [[0.5, 0.5]])
