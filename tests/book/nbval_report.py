@@ -31,7 +31,7 @@ MEASURED |= {"fig-own-vectors"}  # trained on the manual of this Python, which d
 if DEVICE.type != "cpu":
     MEASURED |= {"fig-roofline"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
-TRAINED = {"fig-forget-gate"}
+TRAINED = {"fig-who-learns", "fig-forget-gate"}
 TRAINED |= {
     "fig-tied-separate",
     "fig-alignment",
