@@ -210,13 +210,15 @@ def test_attention_replaces_the_one_vector_by_a_line_to_every_state():
     assert "one vector" in texts(without)
     looking = plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True)
     assert "one vector" not in texts(looking)
+    assert "as before" in texts(looking)  # the last state is still handed over
     assert len([p for p in parts(looking, "path") if p.get("stroke") == plotting.WEIGHT]) == 3
     with pytest.raises(ValueError, match="must hold words, got 3 and 0"):
         plotting.encoder_decoder(WORDS, [])
 
 
 def test_the_gate_adds_up():
-    assert "0.7 = 0.8 · 1.0 + 0.2 · (−0.5)" in texts(plotting.gate())
+    assert "0.9 = 0.8 · 1.0 + 0.2 · 0.5" in texts(plotting.gate())
+    assert "0.7 = 0.8 · 1.0 + 0.2 · (−0.5)" in texts(plotting.gate(candidate=-0.5))
     assert "0.25 = 0.25 · 1.0 + 0.75 · 0.0" in texts(plotting.gate(0.25, 1.0, 0.0))
     with pytest.raises(ValueError, match=r"share must be between 0 and 1, got 1\.5"):
         plotting.gate(1.5)

@@ -14,7 +14,7 @@ LINE, MIDDLE, BOXES, BUS = (
 )  # heights: of the state, of the products, of the boxes, of the inputs
 
 
-def gate(share: float = 0.8, old: float = 1.0, candidate: float = -0.5) -> Drawing:
+def gate(share: float = 0.8, old: float = 1.0, candidate: float = 0.5) -> Drawing:
     """Draw one gate as a door that is open so far: a share of the old passes, and the rest is the candidate.
 
     Args:

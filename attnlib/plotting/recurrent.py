@@ -101,6 +101,15 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
     beside = max(asking + 40, asking + 0.6 * (below[-1] - asking))  # where the weights are named
     picture = Drawing(max(width, beside + text_width("weights") / 2 + EDGE if attention else 0), 272)
     if attention:
+        y = (low + high) / 2
+        handed = (
+            (below[-1], low - TALL / 2 - 3),
+            (below[-1], y),
+            (above[0], y),
+            (above[0], high + TALL / 2 + 3),
+        )
+        picture.arrow(*handed, dashed=True)
+        picture.text(above[0] - 8, y, "as before", anchor="end", colour=MUTED)
         _look_back(picture, below, above, low, high)
         picture.text(beside, high + TALL / 2 + 16, "weights", colour=WEIGHT, bold=True)
     else:

@@ -30,7 +30,7 @@ MEASURED = {"fig-own-vectors"}  # trained on the manual of this Python, which di
 if DEVICE.type != "cpu":
     MEASURED |= {"fig-roofline", "fig-time-here"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
-TRAINED = {"fig-forget-gate"}
+TRAINED = {"fig-who-learns", "fig-forget-gate"}
 TRAINED |= {
     "fig-lengths",
     "fig-senses",

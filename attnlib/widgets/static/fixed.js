@@ -145,7 +145,8 @@ function build({ model, state, update, root }) {
     region.setAttribute("d", `${path(CURVE.map((m) => [m, floor(m)]))}L${at(64)} ${up(0)}L${at(1)} ${up(0)}Z`);
     straight.setAttribute("d", path(CURVE.map((m) => [m, linear(d, m)])));
     const kept = attention(noise);
-    everything.setAttribute("d", path([[1, kept], [64, kept]]));
+    const reach = flat(noise).length ? flat(noise).map((p) => p.n) : [1, 64];   // drawn as far as it was measured
+    everything.setAttribute("d", path([[Math.min(...reach), kept], [Math.max(...reach), kept]]));
     marker.setAttribute("d", path([[n, 0], [n, 1]]));
     const shares = { linear: linear(d, n), floor: floor(n), attention: kept };
     for (const kind of ["linear", "floor"]) {
@@ -181,7 +182,7 @@ function build({ model, state, update, root }) {
       floor: noise ? [`With noise ${noise}, no state of ${d} gets below `, shares.floor, "."] : ["Without noise there is no floor: a digit can hide another number."],
       network: trained.flat().length ? lost(trained[0], kinds[0]) : ["No network was trained for this d and this noise."],
       ...Object.fromEntries(kinds.slice(1).map((kind, i) => [`network-${i + 2}`, lost(trained[i + 1], kind)])),
-      attention: [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: `, kept, flat(noise).length ? " lost, whatever n." : " lost at the least, whatever n."],
+      attention: [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: `, kept, flat(noise).length ? ` lost, measured for n = ${measuredFor(flat(noise))}.` : " lost at the least."],
     };
     for (const [kind, [before, value, after]] of Object.entries(words)) {
       rows[kind].dataset.value = String(value ?? NaN);
