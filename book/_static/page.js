@@ -112,6 +112,7 @@
       answer.mark?.();
       const found = [veil.querySelector("[id^=claim-]") ? "Measured: " : "Answer: ", answer.words(card.dataset.answer), "."];
       const verdict = said === null ? null : answer.verdict(said);
+      result.classList.toggle("pa-heard", verdict === null && Boolean(answer.mark)); // the mark is seen
       if (verdict === null) result.replaceChildren(...found);
       else if (verdict === "right") result.replaceChildren("You said ", answer.words(said), ", and that is right.");
       else result.replaceChildren("You said ", answer.words(said), verdict === "near" ? ", which is near. " : ". ", ...found);
