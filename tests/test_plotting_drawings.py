@@ -49,7 +49,7 @@ DRAWINGS = {
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
     "running": plotting.online_softmax([0, math.log(2), math.log(4), 0], [8, 4, 2, 0], 2),
     "long run": plotting.online_softmax([-1.5, 0.25, 2.125], [8.5, 4, -2], 1),
-    "paths": plotting.paths(),
+    "paths": plotting.paths(9, ends=("Goku", "he")),
     "most paths": plotting.paths(16),
     "hearing": plotting.hearing(["I love Paris"] * 3, ["love"] * 3, WEIGHTS, across=2),
     "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
@@ -335,21 +335,26 @@ def ways(drawing, colour):
     return [path for path in parts(drawing, "path") if path.get("stroke") == colour]
 
 
-def test_a_message_takes_seven_steps_three_layers_or_one_step():
-    drawing = plotting.paths(8)
+def test_a_message_takes_eight_steps_two_layers_or_one_step():
+    drawing = plotting.paths(9)
     said = [text for text in texts(drawing) if not text.isdigit()]
     assert said == [
         "recurrence",
-        "7 steps",
+        "8 steps",
         "convolution",
-        "3 layers",
-        "7 = 1 + 2 + 4",
+        "2 layers",
+        "8 = 2 + 6",
         "attention",
         "1 step",
     ]
     counts = [len(ways(drawing, plotting.SERIES[i])) for i in (0, 1, 3)]
-    assert counts == [7, 3, 1]
-    assert texts(drawing).count("8") == 3  # the same row three times
+    assert counts == [8, 2, 1]
+    assert texts(drawing).count("9") == 3  # the same row three times
+
+
+def test_the_first_word_and_the_last_are_named_in_each_row():
+    drawing = plotting.paths(9, ends=("Goku", "he"))
+    assert [texts(drawing).count(word) for word in ("Goku", "he")] == [3, 3]
 
 
 @pytest.mark.parametrize("words", [2, 6, 8, 13, 16])
@@ -359,7 +364,7 @@ def test_the_jumps_of_a_convolution_lead_from_the_first_word_to_the_last(words):
     step = 420 / words
     jumps = [round((float(x1) - float(x0)) / step) for x0, _, x1, _ in ends]
     assert sum(jumps) == words - 1
-    assert all(jump in (0, 2**layer) for layer, jump in enumerate(jumps))
+    assert all(jump in (0, 3**layer, 2 * 3**layer) for layer, jump in enumerate(jumps))
 
 
 @pytest.mark.parametrize("words", [1, 17])

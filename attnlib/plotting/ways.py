@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from attnlib.plotting._style import INK, MUTED, PAPER, SERIES
 from attnlib.plotting.drawing import Drawing
 
 EDGE, NAMES, ROW, DISC = 8, 118, 420, 11.5  # margin, column of names, row of words, radius of a word
 LAYER = 44  # from layer to layer of a convolution
+WINDOW = 3  # the words that a convolution mixes
+LABEL = 24  # room for a word under its number
 PALE = 0.28
 RECURRENCE, CONVOLUTION, ATTENTION = SERIES[0], SERIES[1], SERIES[3]
 
 
-def paths(words: int = 8) -> Drawing:
+def paths(words: int = 8, *, ends: tuple[str, str] | None = None) -> Drawing:
     """Draw the way of a message from the first word to the last: by recurrence, convolution and attention.
 
-    The convolution is dilated: its layers reach back by 1, 2, 4 and so on. Its message jumps where it must
-    and goes straight up where the jump is not needed.
+    The convolution is three wide and dilated: its layers reach back by 1, 3, 9 and so on, once or twice. Its
+    message jumps where it must and goes straight up where the jump is not needed.
 
     Args:
         words: How many words stand in the row, from 2 to 16.
+        ends: The first word and the last, written under their numbers.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -32,15 +35,18 @@ def paths(words: int = 8) -> Drawing:
         raise ValueError(f"words must be between 2 and 16, got {words}")
     step = ROW / words
     places = [EDGE + NAMES + step * (i + 0.5) for i in range(words)]
-    layers = (words - 1).bit_length()
+    layers = next(count for count in range(1, words) if WINDOW**count >= words)
     hop, swing = min(26.0, 0.55 * step), 74
     first = EDGE + hop + DISC + 8
     second = first + DISC + 40 + layers * LAYER
     third = second + DISC + 34 + swing + DISC
-    picture = Drawing(EDGE + NAMES + ROW + EDGE, third + DISC + EDGE)
+    picture = Drawing(EDGE + NAMES + ROW + EDGE, third + DISC + EDGE + (LABEL if ends else 0))
     _recurrence(picture, places, first, hop)
     _convolution(picture, places, second, layers)
     _attention(picture, places, third, swing)
+    for y in (first, second, third) if ends else ():
+        for x, word in zip((places[0], places[-1]), ends, strict=True):
+            picture.text(x, y + DISC + LABEL / 2, word, bold=True)
     return picture
 
 
@@ -54,15 +60,14 @@ def _recurrence(picture: Drawing, places: list[float], y: float, hop: float) -> 
 
 
 def _convolution(picture: Drawing, places: list[float], y: float, layers: int) -> None:
-    """Draw layers of dots over the words, each joined to the one below it and to one further back."""
-    jumps = [2**layer for layer in range(layers)]
-    way = [0]
-    for jump in jumps:
-        way.append(way[-1] + (jump if (len(places) - 1) & jump else 0))
+    """Draw layers of dots over the words, each joined to the one below it and to two further back."""
+    spreads = [WINDOW**layer for layer in range(layers)]
+    jumps = [(len(places) - 1) // spread % WINDOW * spread for spread in spreads]
+    way = list(accumulate(jumps, initial=0))
     heights = [y - layer * LAYER for layer in range(layers + 1)]
-    for layer, jump in enumerate(jumps):
+    for layer, spread in enumerate(spreads):
         for i, x in enumerate(places):
-            for back in (i, i - jump):
+            for back in (i, i - spread, i - 2 * spread):
                 if back >= 0:
                     ends = (places[back], heights[layer]), (x, heights[layer + 1])
                     picture.line(*ends, colour=MUTED, thick=1, opacity=PALE)
@@ -77,7 +82,7 @@ def _convolution(picture: Drawing, places: list[float], y: float, layers: int) -
     _words(picture, places, y, CONVOLUTION, reached=[0])
     middle = y - layers * LAYER / 2
     _name(picture, middle, "convolution", layers, "layer", CONVOLUTION)
-    needed = [str(jump) for jump in jumps if (len(places) - 1) & jump]
+    needed = [str(jump) for jump in jumps if jump]
     if len(needed) > 1:
         picture.text(
             EDGE, middle + 27, f"{len(places) - 1} = {' + '.join(needed)}", anchor="start", colour=MUTED
