@@ -40,10 +40,9 @@ def sentences(
         if share is not None and len(share) != len(line):
             raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
     widths = [[0.93 * text_width(word) + 9 for word in line] for line in lines]
-    row = ROW if weights is not None else ROW - 18
-    picture = Drawing(min(WIDEST, max(map(sum, widths)) + 16), (row + GAP) * len(lines) - GAP + 4)
+    picture = Drawing(min(WIDEST, max(map(sum, widths)) + 16), (ROW + GAP) * len(lines) - GAP + 4)
     for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
-        _draw(picture, (row + GAP) * n + HIGH + 8, line, widths[n], line.index(word), share)
+        _draw(picture, (ROW + GAP) * n + HIGH + 8, line, widths[n], line.index(word), share)
     return picture
 
 
@@ -65,8 +64,8 @@ def _draw(
         if j != at and (share is None or weight >= LEAST):
             _arc(picture, middle[at], middle[j], top, weight if share is not None else None)
     if share is None:
-        x, high = middle[at], top - 24
-        loop = f"M{x - 5:.1f} {top - 2:g} C{x - 14:.1f} {high} {x + 14:.1f} {high} {x + 5:.1f} {top - 2:g}"
+        x, low = middle[at], top + BOX + 2
+        loop = f"M{x - 6:.1f} {low} C{x - 16:.1f} {low + 20} {x + 16:.1f} {low + 20} {x + 6:.1f} {low}"
         picture.path(loop, colour=MUTED, thick=1.1, dashed=True)
 
 
