@@ -9,8 +9,8 @@ def test_words_weights_and_arcs_are_drawn():
     assert drawn.count("<path") == 1  # a weight of 0 has no arc, nor has the word that looks
 
 
-def test_without_weights_every_other_word_has_a_thin_arc():
-    assert plotting.sentences(["who is he"], ["he"])._repr_svg_().count("stroke-dasharray") == 2
+def test_without_weights_every_word_has_a_thin_arc_itself_included():
+    assert plotting.sentences(["who is he"], ["he"])._repr_svg_().count("stroke-dasharray") == 3
 
 
 def test_a_word_must_be_in_its_sentence():

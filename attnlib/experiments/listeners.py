@@ -204,16 +204,21 @@ class PronounReader(nn.Module):
         self.table = nn.Parameter(torch.zeros(LONGEST, LONGEST)) if "table" in looks else None
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Return scores ``(B, S)``; minus infinity where a sentence has ended."""
-        x = self.vectors[ids]  # (B, S, C)
+        """Return the last look's scores for *he*, ``(B, S)``; minus infinity where a sentence has ended."""
+        return self.each_look(ids)[-1]
+
+    def each_look(self, ids: Tensor) -> list[Tensor]:
+        """Return the scores for *he* of every look, each ``(B, S)``."""
+        x, heard = self.vectors[ids], []  # (B, S, C)
         if self.place is not None:
             x = x + self.place[: ids.shape[1]]
         hidden = (ids < 0)[:, None]
         for look, w_qk, w_v in zip(self.looks, self.w_qk, [*self.w_v, None], strict=True):
             scores = self._scores(look, w_qk, x).masked_fill(hidden, -torch.inf)  # (B, S, S)
+            heard.append(scores[ids == self.he])
             if w_v is not None:
                 x = x + scores.softmax(-1) @ (x @ w_v)
-        return scores[ids == self.he]
+        return heard
 
     def _scores(self, look: str, w_qk: Tensor, x: Tensor) -> Tensor:
         words = x.shape[1]
@@ -278,7 +283,7 @@ def names_found(reader: PronounReader, vectors: WordVectors, sentences: Sequence
 
 
 @torch.no_grad()
-def name_weights(reader: PronounReader, vectors: WordVectors, text: str) -> Tensor:
-    """Return how much *he* gives to each word of a text, ``(S,)``."""
+def name_weights(reader: PronounReader, vectors: WordVectors, text: str, *, look: int = -1) -> Tensor:
+    """Return how much *he* gives to each word of a text, ``(S,)``, in the last look or in the one named."""
     ids = encode(vectors, [text.split()]).to(reader.vectors.device)
-    return reader(ids)[0].softmax(-1)
+    return reader.each_look(ids)[look][0].softmax(-1)

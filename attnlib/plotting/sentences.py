@@ -9,7 +9,7 @@ from torch import Tensor
 from attnlib.plotting._style import MUTED, QUERY, WEIGHT, array
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
-HIGH, BOX, ROW = 40, 26, 94  # of the arcs, of a word, of a sentence
+HIGH, BOX, ROW, GAP = 40, 26, 94, 10  # of the arcs, of a word, of a sentence, between two
 LEAST = 0.02  # weights below it are not drawn
 
 
@@ -23,7 +23,7 @@ def sentences(
     Args:
         texts: The sentences.
         asks: For each, the word that looks; the first such word of the sentence.
-        weights: For each, a weight for every word; without them, thin arcs lead to all other words.
+        weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -40,10 +40,9 @@ def sentences(
         if share is not None and len(share) != len(line):
             raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
     widths = [[0.93 * text_width(word) + 9 for word in line] for line in lines]
-    row = ROW if weights is not None else ROW - 18
-    picture = Drawing(min(WIDEST, max(map(sum, widths)) + 16), row * len(lines) + 4)
+    picture = Drawing(min(WIDEST, max(map(sum, widths)) + 16), (ROW + GAP) * len(lines) - GAP + 4)
     for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
-        _draw(picture, row * n + HIGH + 8, line, widths[n], line.index(word), share)
+        _draw(picture, (ROW + GAP) * n + HIGH + 8, line, widths[n], line.index(word), share)
     return picture
 
 
@@ -64,6 +63,10 @@ def _draw(
             picture.text(middle[j], top + BOX + 12, f"{weight:.2f}", colour=WEIGHT)
         if j != at and (share is None or weight >= LEAST):
             _arc(picture, middle[at], middle[j], top, weight if share is not None else None)
+    if share is None:
+        x, low = middle[at], top + BOX + 2
+        loop = f"M{x - 6:.1f} {low} C{x - 16:.1f} {low + 20} {x + 16:.1f} {low + 20} {x + 6:.1f} {low}"
+        picture.path(loop, colour=MUTED, thick=1.1, dashed=True)
 
 
 def _arc(picture: Drawing, start: float, end: float, top: float, weight: float | None) -> None:

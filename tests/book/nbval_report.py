@@ -34,8 +34,8 @@ TRAINED = {"fig-who-learns", "fig-forget-gate"}
 TRAINED |= {
     "fig-lengths",
     "fig-senses",
-    "fig-clues",
     "fig-he-order",
+    "fig-he-first",
     "fig-he-looks",
     "fig-he-answer",
 }

@@ -207,7 +207,7 @@ def test_what_training_gave_elsewhere_is_compared_but_for_decimals():
 def test_numbers_of_training_are_asked_for_where_sums_are_taken_in_the_same_order(monkeypatch):
     monkeypatch.setattr(nbval_report, "kernel_arithmetic", lambda: "ours")
     notebooks = {name: new_notebook(metadata={RUN: {"arithmetic": name}}) for name in ("ours", "theirs")}
-    for name, elsewhere in (("fig-clues", True), (min(MEASURED), True), ("fig-apple-weights", False)):
+    for name, elsewhere in (("fig-senses", True), (min(MEASURED), True), ("fig-apple-weights", False)):
         drawn = cell("", mystnb={"figure": {"name": name}})
         counted = [
             nbval_report.kind(nb, drawn, new_output("display_data", {"image/png": ""}))

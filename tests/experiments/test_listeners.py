@@ -92,6 +92,15 @@ def test_after_one_look_the_adjective_does_not_change_the_ratio_of_the_names():
         assert torch.isclose(*ratios, rtol=1e-4).item() is kept
 
 
+def test_the_weights_of_an_earlier_look_can_be_asked_for():
+    reader = without_places(["average", "attention"])
+    first, last = (
+        name_weights(reader, GLOVE, "goku kicks freeza because he is evil", look=n) for n in (0, -1)
+    )
+    assert torch.allclose(first, torch.full((7,), 1 / 7))
+    assert not torch.allclose(last, first)
+
+
 def test_one_look_is_right_about_exactly_one_of_two_twins():
     torch.manual_seed(0)
     reader = PronounReader(GLOVE, looks=["attention"], places=True)
