@@ -262,14 +262,6 @@ def test_the_lab_draws_standard_normal_numbers():
     assert both.std().item() == pytest.approx(1, abs=0.02)
 
 
-def test_how_the_weights_follow_the_query_is_scale_times_weight_times_distance_from_the_mean_key():
-    lab = ScalingLab(power=4, scaling="root")
-    _, k = lab.vectors()
-    p = lab.weights()[:, None]
-    by_hand = 0.25 * (p * (k - (p * k).sum(0))).norm()
-    assert lab.numbers()["follows"] == pytest.approx(by_hand.item())
-
-
 def test_the_painter_starts_causal_and_gives_attnlibs_weights():
     painter = MaskPainter()
     assert repr(painter) == "MaskPainter('The cat sat on the mat', 21 pairs, leaks=0)"

@@ -104,6 +104,7 @@ _STYLE = {
     # 10 pt are 13 px on the page; the first font measures, since every matplotlib brings it, and is wide
     "font.size": 10,
     "axes.labelsize": 10,
+    "axes.titlesize": 10,
     "xtick.labelsize": 10,
     "ytick.labelsize": 10,
     "legend.fontsize": 10,

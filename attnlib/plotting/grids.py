@@ -167,7 +167,7 @@ def mask_row(
         if turned:
             plt.setp(ax.get_xticklabels(), rotation=60, ha="left", rotation_mode="anchor")
         if above:
-            ax.set_title(name, loc="left", fontsize="medium", fontweight="bold", color=INK)
+            ax.set_title(name, loc="left", fontweight="bold", color=INK)
         else:
             ax.text(0.5, -0.05, name, transform=ax.transAxes, ha="center", va="top", color=INK)
         if allowed is not None:

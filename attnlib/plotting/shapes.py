@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE, WEIGHT_FILL
+from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import WIDEST, Drawing
 
 GAP, EDGE, HEAD = 32, 10, 34  # between stages, around all, above for their names
@@ -32,10 +32,10 @@ class _Stages:
         wide = 4 * self.C + 2 * D + max(T, D)
         self.unit = min(9.0, (WIDEST - 2 * EDGE - 6 * GAP) / wide)
         self.tall = T * self.unit
-        self.lane = 2 * self.tall + 26
-        inner = max(H * (self.lane + 12) - 12, 3 * self.tall + 36)
+        self.lane = 3 * self.tall + 12
+        inner = H * (self.lane + 16) - 16
         self.middle = HEAD + inner / 2
-        self.foot = HEAD + inner + 18
+        self.foot = HEAD + inner + 20
         self.picture = Drawing(2 * EDGE + 6 * GAP + wide * self.unit, self.foot + 14)
 
     def draw(self) -> Drawing:
@@ -64,12 +64,12 @@ class _Stages:
             self._arrow((end, self.middle + (n - 1) * 6), (x, y), colour)
             self._block(x, y - self.tall / 2, self.C, colour)
             self._letter(x + self.C * self.unit / 2, y, letter, colour)
-        for h in range(self.H):
-            self._arrow((after - GAP, self.middle + (h - (self.H - 1) / 2) * 10), (after, self._lane(h)))
+            for h in range(self.H):
+                self._arrow((after - GAP, y + (h - (self.H - 1) / 2) * 8), (after, self._row(h, n)), colour)
         return after
 
     def _attend(self, x: float) -> float:
-        """Draw in each lane q and k, the weights they make, v, and the mix; return where the merge begins."""
+        """Draw in each lane q, k and v, the weights, and the mix; return where the merge begins."""
         u, T, D = self.unit, self.T, self.D
         self.heads, weights = x, x + D * u + GAP
         mixed = weights + max(T, D) * u + GAP
@@ -78,25 +78,28 @@ class _Stages:
         p = self.picture
         for h in range(self.H):
             middle, opacity = self._lane(h), self._opacity(h)
-            upper, lower = middle - self.tall / 2 - 7, middle + self.tall / 2 + 7
-            values = weights + (max(T, D) - D) * u / 2
-            for name, left, y, colour in (
-                ("q", x, upper, QUERY), ("k", x, lower, KEY), ("v", values, lower, VALUE),
-            ):  # fmt: skip
-                p.rect(left, y - self.tall / 2, D * u, self.tall, fill=colour, opacity=opacity, round=2)
-                self._letter(left + D * u / 2, y, name, colour)
-            p.rect(weights, upper - self.tall / 2, T * u, self.tall, fill=WEIGHT_FILL, opacity=1, round=2)
-            self._arrow((x + D * u, upper), (weights, upper), QUERY)
-            self._arrow((x + D * u, lower), (weights, upper + 9), KEY)
-            self._arrow((weights + T * u, upper), (mixed, middle - 5), OUTPUT)
-            self._arrow((values + D * u, lower), (mixed, middle + 9), VALUE)
+            rows = [self._row(h, n) for n in range(3)]
+            for name, y, colour in zip("qkv", rows, (QUERY, KEY, VALUE), strict=True):
+                p.rect(x, y - self.tall / 2, D * u, self.tall, fill=colour, opacity=opacity, round=2)
+                self._letter(x + D * u / 2, y, name, colour)
+            between = (rows[0] + rows[1]) / 2
+            p.rect(weights, between - self.tall / 2, T * u, self.tall, fill=WEIGHT_FILL, opacity=1, round=2)
+            self._arrow((x + D * u, rows[0]), (weights, between - 8), QUERY)
+            self._arrow((x + D * u, rows[1]), (weights, between + 8), KEY)
+            self._arrow((weights + T * u, between), (mixed, middle - 8), WEIGHT)
+            self._arrow((x + D * u, rows[2]), (mixed, middle + 8), VALUE)
+            p.text(mixed + D * u / 2, middle - self.tall / 2 - 10, f"head {h + 1}", bold=True)
             p.rect(mixed, middle - self.tall / 2, D * u, self.tall, fill=OUTPUT, opacity=opacity, round=2)
             end = mixed + D * u
             self._arrow((end, middle), (end + GAP, self.middle + (h - (self.H - 1) / 2) * 10), OUTPUT)
         return mixed + D * u + GAP
 
     def _lane(self, h: int) -> float:
-        return self.middle + (h - (self.H - 1) / 2) * (self.lane + 12)
+        return self.middle + (h - (self.H - 1) / 2) * (self.lane + 16)
+
+    def _row(self, h: int, n: int) -> float:
+        """Return where q, k or v of a head stands."""
+        return self._lane(h) + (n - 1) * (self.tall + 6)
 
     def _opacity(self, h: int) -> float:
         return 0.75 - 0.45 * h / max(1, self.H - 1)

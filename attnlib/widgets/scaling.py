@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention_weights
-from attnlib.instruments.statistics import entropy, jacobian_norm
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
 KEYS, WIDEST = 12, 1024
@@ -76,21 +75,8 @@ class ScalingLab(anywidget.AnyWidget):
         return attention_weights(q, k, scale=self.scale)[0]
 
     def numbers(self) -> dict[str, float]:
-        """Return what the table shows.
-
-        ``std`` of the scores, largest weight ``top``, ``entropy``, norm of the softmax's ``jacobian``,
-        and ``follows``: the norm of the derivative of the weights by the query.
-        """
-        q, k = self.vectors()
-        p = self.weights()
-        slope = torch.func.jacrev(lambda q: attention_weights(q, k, scale=self.scale)[0])(q)
-        return {
-            "std": self.scores().std(correction=0).item(),
-            "top": p.max().item(),
-            "entropy": entropy(p).item(),
-            "jacobian": jacobian_norm(p).item(),
-            "follows": slope.norm().item(),
-        }
+        """Return what the table shows: ``std`` of the scores, and the largest weight, ``top``."""
+        return {"std": self.scores().std(correction=0).item(), "top": self.weights().max().item()}
 
     def __repr__(self) -> str:
         return f"ScalingLab(d={2**self.power}, {self.scaling!r}, spread={self.spread:g}, draw={self.draw})"

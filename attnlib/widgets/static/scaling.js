@@ -37,17 +37,10 @@ function measure({ power, scaling, spread, draw }) {
   const scores = keys.map((k) => scale * dot(q, k));
   const p = softmax(scores);
   const mean = sum(scores) / KEYS;
-  const square = sum(p.map((x) => x * x));
-  // d weight_i / d query = scale * weight_i * (key_i - mean key), the mean with the weights
-  const middle = q.map((_, c) => sum(p.map((x, i) => x * keys[i][c])));
-  const away = keys.map((k) => sum(k.map((x, c) => (x - middle[c]) ** 2)));
   return {
     d, p, scores,
     std: Math.sqrt(sum(scores.map((s) => (s - mean) ** 2)) / KEYS),
     top: Math.max(...p),
-    entropy: sum(p.map((x) => (x > 0 ? -x * Math.log(x) : 0))),
-    jacobian: Math.sqrt(Math.max(0, square - 2 * sum(p.map((x) => x ** 3)) + square * square)),
-    follows: scale * Math.sqrt(sum(p.map((x, i) => x * x * away[i]))),
   };
 }
 
@@ -55,11 +48,8 @@ function measure({ power, scaling, spread, draw }) {
 const measured = (x) => (x >= 0.1 || x === 0 ? x.toFixed(2) : amount(x));
 
 const ROWS = [
-  ["std", "standard deviation of the scores", "healthy: about 1"],
+  ["std", "spread of the scores", "with \u221ad: about 1"],
   ["top", "largest weight", `equal weights: ${(1 / KEYS).toFixed(2)}`],
-  ["entropy", "entropy", `equal weights: ${Math.log(KEYS).toFixed(2)}`],
-  ["jacobian", "how weights follow the scores", "norm of the softmax\u2019s Jacobian"],
-  ["follows", "how weights follow the query", "the same, with keys and scaling"],
 ];
 
 function build({ root, state, update }) {
@@ -120,7 +110,7 @@ function build({ root, state, update }) {
       cells[name].setAttribute("data-value", String(found[name]));
     }
     root.setAttribute("data-draw", String(now.draw));
-    const told = `Width ${found.d}: largest weight ${measured(found.top)}, entropy ${measured(found.entropy)}, weights follow the query by ${measured(found.follows)}.`;
+    const told = `Width ${found.d}: largest weight ${measured(found.top)}.`;
     svg.setAttribute("aria-label", told);
     return told;
   }
