@@ -44,7 +44,7 @@ DRAWINGS = {
         "the cat sat on the m", 9, "x", {"the masked model": "t", "its twin": "x"}
     ),
     "swap at the start": plotting.swapped_answer("the cat", 0, "q", {"a model of letters": " "}),
-    "norms": plotting.pre_and_post_norm(),
+    "block road": plotting.block_road(),
     "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
     "running": plotting.online_softmax([0, math.log(2), math.log(4), 0], [8, 4, 2, 0], 2),

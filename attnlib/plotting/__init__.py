@@ -33,7 +33,7 @@ from attnlib.plotting.hearing import hearing
 from attnlib.plotting.lines import curves, lines, panels
 from attnlib.plotting.maps import parallelogram, word_map
 from attnlib.plotting.matrices import matrices
-from attnlib.plotting.norms import pre_and_post_norm
+from attnlib.plotting.norms import block_road
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
 from attnlib.plotting.points import cloud, scatter
@@ -67,6 +67,7 @@ __all__ = [
     "against_chance",
     "attention_table",
     "block",
+    "block_road",
     "book_style",
     "cloud",
     "curves",
@@ -90,7 +91,6 @@ __all__ = [
     "parallelogram",
     "paths",
     "plane",
-    "pre_and_post_norm",
     "product_tables",
     "project",
     "roofline",

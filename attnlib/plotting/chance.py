@@ -45,7 +45,8 @@ def against_chance(
     low, far = min(edges[0], *named.values()), max(edges[-1], *named.values())
     for i, (text, value) in enumerate(named.items()):
         row = 4.2 + len(named) - i
-        ax.vlines(value, 0, row, color=SERIES[0], lw=1, alpha=0.5)
+        hill = np.interp(value, (edges[1:] + edges[:-1]) / 2, high, left=0, right=0)  # whose name stays free
+        ax.vlines(value, hill, row, color=SERIES[0], lw=1, alpha=0.5)
         ax.plot(value, row, "o", color=SERIES[0], markersize=6)
         left = value > low + 0.6 * (far - low)  # or the name would leave the frame
         ax.annotate(

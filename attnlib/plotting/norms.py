@@ -5,38 +5,26 @@ from __future__ import annotations
 from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
 from attnlib.plotting.drawing import Drawing
 
-# in pixels: room at both ends and between parts, radius of a sum, height of a part and of a road
-EDGE, GAP, PLUS, HIGH, ROW = 26, 17, 10, 44, 142
+# in pixels: room at both ends and between parts, radius of a sum, height of a part and of the whole
+EDGE, GAP, PLUS, HIGH, HEIGHT = 26, 17, 10, 44, 114
 WIDE = {"norm": 46, "attention": 72, "+": 2 * PLUS, "network": 144}  # the network has twice the weights
-ROADS = {
-    "normalised before each half, as in this book": ("norm", "attention", "+", "norm", "network", "+"),
-    "normalised after each sum, as in 2017": ("attention", "+", "norm", "network", "+", "norm"),
-}
+PARTS = "norm", "attention", "+", "norm", "network", "+"
 LOOKS = {"norm": (MUTED, ""), "attention": (WEIGHT, "4 C²"), "network": (SERIES[0], "8 C²")}
 
 
-def pre_and_post_norm() -> Drawing:
-    """Draw a block twice: normalised before each half, and normalised after each sum.
+def block_road() -> Drawing:
+    """Draw a block from left to right: each half reads a normalised copy, and is added to what goes past it.
 
     The area of a half is its share of the weights: the network has twice as many as attention.
 
     Returns:
         The drawing, as the last expression of a cell.
     """
-    parts = next(iter(ROADS.values()))
-    width = 2 * EDGE + sum(WIDE[part] for part in parts) + GAP * (len(parts) + 1)
-    picture = Drawing(width, ROW * len(ROADS))
-    for n, (name, parts) in enumerate(ROADS.items()):
-        picture.text(8, n * ROW + 14, name, bold=True, anchor="start")
-        _road(picture, n * ROW + 86, parts)
-    return picture
-
-
-def _road(picture: Drawing, y: float, parts: tuple[str, ...]) -> None:
-    """Draw one block from left to right, its middle at the height ``y``."""
+    width = 2 * EDGE + sum(WIDE[part] for part in PARTS) + GAP * (len(PARTS) + 1)
+    picture, y = Drawing(width, HEIGHT), 58
     x = leaves = EDGE
     picture.text(EDGE / 2, y, "x", maths=True)
-    for part in parts:
+    for part in PARTS:
         start, x = x, x + GAP
         picture.arrow((start + 2, y), (x - 1, y), head=6)
         if part == "+":
@@ -44,11 +32,10 @@ def _road(picture: Drawing, y: float, parts: tuple[str, ...]) -> None:
             leaves = x + WIDE[part]
         else:
             _part(picture, x, y, part)
-        if part == "norm" and parts[0] != "norm":
-            leaves = x + WIDE[part]  # what goes past the next half is normalised already
         x += WIDE[part]
     picture.arrow((x + 2, y), (x + GAP - 1, y), head=6)
     picture.text(x + GAP + EDGE / 2, y, "out", colour=INK)
+    return picture
 
 
 def _part(picture: Drawing, x: float, y: float, part: str) -> None:

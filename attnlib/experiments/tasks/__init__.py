@@ -1,6 +1,6 @@
 """Small tasks that the chapters train on, made on the spot: nothing is downloaded."""
 
-from attnlib.experiments.tasks.analogies import analogy_questions, companions, word_pairs
+from attnlib.experiments.tasks.analogies import analogy_questions, word_pairs
 from attnlib.experiments.tasks.lookup import (
     MISSING,
     recall,
@@ -21,7 +21,6 @@ __all__ = [
     "PronounSentence",
     "SenseSentence",
     "analogy_questions",
-    "companions",
     "number_words",
     "pronoun_sentences",
     "python_manual",

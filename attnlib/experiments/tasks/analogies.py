@@ -42,25 +42,6 @@ _PAIRS = {
 }
 
 # written down before any of them was looked up anywhere: nothing was left out afterwards
-_COMPANIONS = """true false, read write, open close, month year, day week, first last, left right, input
-    output, one two, two three, january december, request response, client server, begin end,
-    start stop, minimum maximum, upper lower, before after, old new, public private, positive
-    negative, local global, row column, key value, int float, list tuple, send receive, parent
-    child, import export, question answer, name address, add remove, insert delete, width
-    height, hour minute, file directory, letter digit, monday sunday, encode decode, hours
-    minutes, small large, greater less, high low, error exception, red blue, mother father,
-    black white, france germany, east west, north south"""
-
-
-def companions() -> list[tuple[str, str]]:
-    """Return fifty pairs of words that belong together, from programming and from ordinary life.
-
-    Returns:
-        Pairs such as ``("read", "write")``. Not every word has a vector in every vocabulary.
-
-    Chapter 2 asks which vectors know them.
-    """
-    return [tuple(pair.split()) for pair in _COMPANIONS.split(",")]
 
 
 def word_pairs() -> dict[str, list[tuple[str, str]]]:

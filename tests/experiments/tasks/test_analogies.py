@@ -1,6 +1,6 @@
 import pytest
 
-from attnlib.experiments.tasks import analogy_questions, companions, word_pairs
+from attnlib.experiments.tasks import analogy_questions, word_pairs
 from attnlib.experiments.wordvectors import WordVectors
 
 PAIRS = word_pairs()
@@ -32,10 +32,3 @@ def test_every_pair_is_asked_about_every_other():
         n = len(PAIRS[relation])
         assert len(set(questions)) == len(questions) == n * (n - 1)
         assert all(len({a, b, c}) == 3 for a, b, c, _ in questions)
-
-
-def test_there_are_fifty_companions():
-    pairs = companions()
-    assert len(set(pairs)) == len(pairs) == 50
-    assert ("list", "tuple") in pairs
-    assert all(len(pair) == 2 and pair[0] != pair[1] for pair in pairs)
