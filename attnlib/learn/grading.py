@@ -1,14 +1,17 @@
-"""What a grader is made of: the exercise it belongs to, calling an answer, reading and comparing numbers."""
+"""What a grader is made of: the exercise it belongs to, reading and comparing numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+
+from attnlib.learn.calling import AnswerError, class_name
 
 
 @dataclass(frozen=True)
@@ -34,78 +37,46 @@ class Exercise:
     lesson: str
 
 
-class NotWrittenError(Exception):
-    """The learner's function returns nothing yet."""
-
-
-def call(function: object, *arguments: object) -> object:
-    """Call a learner's function for a grader; an empty one counts as not attempted.
-
-    Raises:
-        TypeError: If it is not a function, or takes other arguments.
-    """
-    if not callable(function):
-        raise TypeError(f"the answer must be a function, got {type(function).__name__}")
-    try:
-        result = function(*arguments)
-    except NotImplementedError as error:
-        if str(error):  # PyTorch's own, from code that was written
-            raise
-        raise NotWrittenError from None
-    if result is ...:
-        raise NotWrittenError
-    if result is None:
-        raise TypeError("your function returns None: the return is missing")
-    if isinstance(result, tuple):
-        raise TypeError(f"your function returns a tuple of {len(result)}: return the result alone")
-    return result
-
-
-def explain(error: BaseException) -> str:
-    """Return an error in one line, fit to stand between backticks. Never raises."""
-    try:
-        text = " ".join(str(error).split()).replace("`", "'").rstrip(".")
-    except BaseException:  # an error that cannot even say what it is
-        text = ""
-    return f"{class_name(error)}: {text}" if text else class_name(error)
-
-
 def describe(thing: object) -> str:
     """Return what came, for a sentence: its class, and a number's value where it is short. Never raises."""
     short = type(thing) in (int, float) and abs(thing) < 1000
     return f"{class_name(thing)} {thing}" if short else class_name(thing)
 
 
-def class_name(thing: object) -> str:
-    """Return what a thing's class is called. Never raises."""
-    try:
-        return str(type(thing).__name__)
-    except BaseException:  # a class of a class that keeps it to itself
-        return "Nameless"
-
-
 def numbers(answer: object) -> Tensor:
-    """Read a number, or a list, tuple, array or tensor of numbers, as a float64 tensor. Fractions count.
+    """Read a number, or any nesting of lists, tuples, dicts, arrays and tensors, as a float64 tensor.
+
+    Fractions and decimals count, truth values too.
 
     Raises:
-        TypeError: If it does not hold numbers.
+        AnswerError: If it does not hold numbers, or rows of different lengths.
     """
-    if isinstance(answer, dict):
-        answer = list(answer.values())
-    if isinstance(answer, (list, tuple)):
-        answer = [a.tolist() if hasattr(a, "tolist") else _plain(a) for a in answer]
     try:
-        tensor = torch.as_tensor(_plain(answer)).detach().cpu()
-    except (TypeError, ValueError, RuntimeError):
-        tensor = None
-    if tensor is None or tensor.is_complex():
-        raise TypeError(f"the answer must hold numbers, got {type(answer).__name__}")
-    return tensor.double()
+        return torch.tensor(_plain(answer), dtype=torch.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        pass
+    if isinstance(answer, tuple):
+        raise AnswerError(
+            f"it is a tuple of {len(answer)} that do not fit together: return the result alone."
+        )
+    raise AnswerError(f"the answer must hold numbers, got {describe(answer)}.")
 
 
 def _plain(answer: object) -> object:
-    """Turn a fraction, which PyTorch cannot read, into a float; leave everything else."""
-    return float(answer) if isinstance(answer, Fraction) else answer
+    """Turn what holds numbers into lists of Python's own."""
+    if isinstance(answer, Mapping):
+        answer = list(answer.values())
+    if isinstance(answer, (list, tuple)):
+        return [_plain(one) for one in answer]
+    if isinstance(answer, (Fraction, Decimal)):
+        return float(answer)
+    if isinstance(answer, Tensor):
+        answer = answer.detach().cpu().resolve_conj()
+    if hasattr(answer, "tolist"):  # tensors, arrays, and single numbers of NumPy
+        answer = answer.tolist()
+    if isinstance(answer, (str, bytes)):
+        raise TypeError("text is no number")
+    return answer
 
 
 class Calls(TorchFunctionMode):

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attnlib.learn.grading import Calls, Exercise, call, close, compare, numbers
+from attnlib.learn.calling import call
+from attnlib.learn.grading import Calls, Exercise, close, compare, numbers
 from attnlib.masks import causal_mask, padding_mask
 
 

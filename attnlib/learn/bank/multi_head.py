@@ -7,7 +7,8 @@ from torch import Tensor
 
 from attnlib.functional import attention
 from attnlib.instruments.cost import cache_bytes, multihead_flops, multihead_parameters
-from attnlib.learn.grading import Calls, Exercise, call, compare, numbers
+from attnlib.learn.calling import call
+from attnlib.learn.grading import Calls, Exercise, compare, numbers
 
 
 def _random(*shape: int, seed: int) -> Tensor:

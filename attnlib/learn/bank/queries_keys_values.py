@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention, attention_weights
-from attnlib.learn.grading import Calls, Exercise, call, compare, explain, numbers
+from attnlib.learn.calling import call, explain
+from attnlib.learn.grading import Calls, Exercise, compare, numbers
 from attnlib.scoring import additive_scores
 
 BUY, APPLE, PHONE = (torch.tensor(x, dtype=torch.float64) for x in ([1, 1], [2, 2], [0, 4]))

@@ -8,7 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib.learn.grading import Calls, Exercise, call, close, compare, explain, numbers
+from attnlib.learn.calling import call, explain
+from attnlib.learn.grading import Calls, Exercise, close, compare, numbers
 
 U = torch.tensor([3.0, 4.0], dtype=torch.float64)
 OTHERS = torch.tensor([[4.0, 3.0], [6.0, 8.0], [-4.0, 3.0]], dtype=torch.float64)

@@ -320,7 +320,7 @@ WRONG = [
     ("7.9", overflowing, "`exp` overflows"),
     ("7.9", subtracting(1), "m1 near 0 and m2 near 1000 `exp` overflows"),
     ("7.9", subtracting(2), "subtract the larger of m1 and m2"),
-    ("7.9", lambda m1, l1, o1, m2, l2, o2: (m1, l1), "a tuple of 2"),
+    ("7.9", lambda m1, l1, o1, m2, l2, o2: (m1, l1), "the shape should be (3,)"),
     ("7.10", online(shrink_sum=False, shrink_mix=False), "relative to an older maximum"),
     ("7.10", online(shrink_mix=False), "the mixed values are not"),
     ("7.10", online(shrink_sum=False), "the sum is not"),

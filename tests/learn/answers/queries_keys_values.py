@@ -126,7 +126,6 @@ RIGHT = {
     "3.5": [
         scored(lambda s, d: s / math.sqrt(d)),
         loop_attention,
-        in_place_attention,
         lambda q, k, v: torch.einsum(
             "...ts,...sd->...td",
             torch.softmax(torch.einsum("...td,...sd->...ts", q, k) * q.shape[-1] ** -0.5, -1),
@@ -204,6 +203,7 @@ WRONG = [
     ("3.4", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 reach² in brackets"),
     ("3.4", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the reach is missing"),
     ("3.4", lambda q, k, v, w: v[squared(q, k).argmin()], "nearest value alone"),
+    ("3.5", in_place_attention, "right, but it changes `q`"),
     ("3.5", scored(lambda s, d: s), "not divided by √D"),
     ("3.5", scored(lambda s, d: s / d), "its square root is enough"),
     ("3.5", scored(lambda s, d: s / math.sqrt(s.shape[-1])), "the number of keys"),
