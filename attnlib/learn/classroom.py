@@ -1,10 +1,10 @@
 """Grade a folder of notebooks, each in a process of its own with limits on time and memory.
 
-``python -m attnlib grade FOLDER`` runs every notebook from its copy in an empty folder, with an empty progress
-file, and writes what its checks said as CSV and as a report. What a notebook does to itself is its own affair:
-one that never ends, crashes or takes all memory is stopped and told so, and the others are graded as if it were not
-there. It is no prison: whoever wants to cheat can. A learner's own progress file is for the learner, and no
-certificate.
+``python -m attnlib grade FOLDER`` runs every notebook from its copy in an empty folder, with an empty
+progress file, and writes what its checks said as CSV and as a report. What a notebook does to itself is its
+own affair: one that never ends, crashes or takes all memory is stopped and told so, and the others are
+graded as if it were not there. It is no prison: whoever wants to cheat can. A learner's own progress file
+is for the learner, and no certificate.
 """
 
 from __future__ import annotations
