@@ -40,11 +40,30 @@ def doctor() -> None:
     print(f"progress in  {folder}")
 
 
+def show_progress(read: str | None, write: str | None) -> int:
+    """Take in a file of progress, write one, or show the table; return the exit code."""
+    from attnlib.learn import progress, record
+
+    trouble = " ".join(filter(None, [read and record.merge(read), write and record.export(write)]))
+    if trouble:
+        print(trouble, file=sys.stderr)
+        return 1
+    if not write:
+        progress()
+    return 0
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run one of the commands, and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m attnlib", description="The book's helper.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("progress", help="show which exercises are solved")
+    shown = commands.add_parser("progress", help="show which exercises are solved")
+    shown.add_argument(
+        "--import", dest="read", metavar="FILE", help="add what was exported from the book's pages"
+    )
+    shown.add_argument(
+        "--export", dest="write", metavar="FILE", help="write a file that the book's pages import"
+    )
     commands.add_parser("doctor", help="show versions, the device, and what is missing")
     grade = commands.add_parser("grade", help="grade a folder of notebooks, each in a process of its own")
     grade.add_argument("folder", metavar="FOLDER")
@@ -56,9 +75,7 @@ def main(argv: list[str] | None = None) -> int:
     if asked.command == "doctor":
         doctor()
     elif asked.command == "progress":
-        from attnlib.learn import progress
-
-        progress()
+        return show_progress(asked.read, asked.write)
     else:
         from attnlib.learn import classroom
 

@@ -30,7 +30,7 @@ def exercises() -> dict[str, Exercise]:
 
 
 def quiz_data(chapter: str) -> dict:
-    """Return the title and questions of a chapter's quiz.
+    """Return the name of a chapter, and the title and questions of its quiz.
 
     Raises:
         TypeError: If the chapter is not text.
