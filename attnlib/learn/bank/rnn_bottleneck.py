@@ -16,37 +16,6 @@ def _random(*shape: int, seed: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
 
 
-def three_steps(answer: object) -> str | None:
-    """Grade three states of a recurrence of one number."""
-    right = torch.tensor([1.0, 0.5, 0.25], dtype=torch.float64)
-    squashed = torch.tensor([math.tanh(1.0), 0.0, 0.0], dtype=torch.float64)
-    for i in (1, 2):
-        squashed[i] = torch.tanh(0.5 * squashed[i - 1])
-    return compare(
-        numbers(answer).squeeze(),
-        right,
-        [
-            (
-                torch.tensor([1.0, 0, 0]).double(),
-                "these are the inputs; each state also keeps half of the state before.",
-            ),
-            (torch.ones(3).double(), "nothing fades here: the old state is multiplied by 0.5 at every step."),
-            (right / 2, "the input is not multiplied by 0.5, only the old state is."),
-            (
-                torch.tensor([1.0, 1.5, 1.75]).double(),
-                "you add half of the first input again; the second and third inputs are 0.",
-            ),
-            (right.flip(0), "these are right, but in the opposite order: the first state comes first."),
-            (squashed, "there is no tanh in this recurrence."),
-            (
-                torch.tensor([0.5, 0.25, 0.125]).double(),
-                "the input is not multiplied by 0.5, only the old state is.",
-            ),
-        ],
-        tolerance=0.005,
-    )
-
-
 def run_network(answer: object) -> str | None:
     """Grade a plain recurrent network over a whole sequence."""
     x, w_x, w_state, bias = (
@@ -86,32 +55,6 @@ def run_network(answer: object) -> str | None:
             (start, "the zero state at the start is not the state after a word; leave it out."),
             (start[:-1], "these are the states before each step; append after the update."),
         ],
-    )
-
-
-def what_is_left(answer: object) -> str | None:
-    """Grade what a weight of 0.9 leaves after 20 steps."""
-    got = numbers(answer).squeeze()
-    if got.numel() == 1 and abs(got.item() - 100 * 0.9**20) < 0.6:
-        return "that is in per cent; write it as a share."
-    return compare(
-        got,
-        torch.tensor(0.9**20, dtype=torch.float64),
-        [
-            (
-                torch.tensor(18.0).double(),
-                "you multiplied 0.9 by 20; each step multiplies once more, so it is a power.",
-            ),
-            (
-                torch.tensor(-1.0).double(),
-                "you took away a tenth of the whole at each step; it is a tenth of what is left.",
-            ),
-            (torch.tensor(0.9**19).double(), "that is one step too few."),
-            (torch.tensor(0.9**21).double(), "that is one step too many."),
-            (torch.tensor(1 - 0.9**20).double(), "that is what was lost."),
-            (torch.tensor(0.1**20).double(), "0.9 is what a step keeps, not 0.1."),
-        ],
-        tolerance=0.0006,
     )
 
 
@@ -218,26 +161,6 @@ def gate(answer: object) -> str | None:
     )
 
 
-def paths(answer: object) -> str | None:
-    """Grade path lengths over a hundred words."""
-    if not isinstance(answer, dict) or set(answer) != {"recurrence", "convolution", "attention"}:
-        return "keep the dict with its three keys recurrence, convolution and attention."
-    got = {name: numbers(value).item() for name, value in answer.items()}
-    if got["recurrence"] == 100:
-        return "recurrence: the first word enters the first state; from there to the 100th state it is one step less."
-    if got["recurrence"] != 99:
-        return f"recurrence: one step leads from each state to the next, and there are 100 states; yours is {got['recurrence']:g}."
-    if got["convolution"] in (33, 34):
-        return "convolution: the windows overlap; each layer carries a word one place further, not three."
-    if got["convolution"] in (49, 50):
-        return "convolution: the window is centred, so a layer reaches one place to each side, not two."
-    if got["convolution"] != 99:
-        return f"convolution: a layer carries a word one place further, and there are 99 places to go; yours is {got['convolution']:g}."
-    if got["attention"] != 1:
-        return f"attention: every word looks at every other directly; yours is {got['attention']:g}."
-    return None
-
-
 def look_up(answer: object) -> str | None:
     """Grade recall by attention, without training."""
     g = torch.Generator().manual_seed(0)
@@ -284,15 +207,6 @@ def lstm_size(answer: object) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "1.1", "One number, three steps", "easy", 3,
-        (
-            "After the first step: half of the old state, which is 0, plus the input.",
-            "The second input is 0, so the second state is half of the first.",
-        ),
-        three_steps,
-        "What a word left in the state halves with every step, whatever comes after it.",
-    ),
-    Exercise(
         "1.2", "A recurrent network", "medium", 8,
         (
             "Start from `state = torch.zeros(len(bias))` and go through the rows of `x` with a loop.",
@@ -301,15 +215,6 @@ EXERCISES = [
         ),
         run_network,
         "The loop cannot be taken apart: each step needs the one before.",
-    ),
-    Exercise(
-        "1.3", "What is left", "easy", 3,
-        (
-            "Each step multiplies what is left by 0.9.",
-            "After two steps it is 0.9 · 0.9 = 0.81.",
-        ),
-        what_is_left,
-        "An eighth is left after twenty steps, about the length of a sentence.",
     ),
     Exercise(
         "1.4", "How far back", "medium", 8,
@@ -339,15 +244,6 @@ EXERCISES = [
         ),
         gate,
         "Where keep is 1 the state is copied, and its gradient with it, untouched.",
-    ),
-    Exercise(
-        "1.7", "Path lengths", "easy", 4,
-        (
-            "How many arrows lead from the state after word 1 to the state after word 100?",
-            "A centred window of width 3 sees the word itself and one on each side.",
-        ),
-        paths,
-        "A path of length 1 is what attention is bought for.",
     ),
     Exercise(
         "1.8", "Recall without training", "hard", 12,
