@@ -279,4 +279,7 @@ def _quotient(text: str) -> float:
 
 
 def _power(sign: str, base: str, exponent: str | None) -> float:
-    return float(f"{sign}1") * float(base) ** float(exponent or 1)
+    value = float(f"{sign}1") * float(base) ** float(exponent or 1)
+    if math.isinf(value):
+        raise OverflowError
+    return value

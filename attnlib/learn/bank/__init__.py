@@ -42,4 +42,4 @@ def quiz_data(chapter: str) -> dict:
         raise ValueError(f"there is no quiz {chapter!r}; there are {', '.join(CHAPTERS)}")
     file = resources.files(__name__) / f"{CHAPTERS[chapter]}.toml"
     table = tomllib.loads(file.read_text("utf8"))
-    return {"title": table["title"], "question": table["question"]}
+    return {key: table[key] for key in ("chapter", "title", "question")}
