@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from importlib import resources
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from attnlib.learn.calling import AnswerError
@@ -125,29 +124,39 @@ def values(rules: dict, answer: object) -> list:
         if not isinstance(answer, Mapping) or set(answer) != set(fields):
             raise AnswerError(f"keep the dict with its keys {', '.join(fields[:-1])} and {fields[-1]}.")
         return [_value(name, reads, answer[name]) for name, reads in zip(fields, rules["reads"], strict=True)]
+    if kind == "number":
+        return [_number(answer)]
+    if kind == "numbers" and isinstance(answer, (list, tuple)) and len(answer) == len(fields):
+        return [_value(name, "number", one) for name, one in zip(fields, answer, strict=True)]
     got, shape = numbers(answer), tuple(rules["shape"])
-    if got.squeeze().shape != torch.Size([n for n in shape if n != 1]):
-        if not shape:
-            raise AnswerError(f"one number is asked, yours are {got.numel()}.")
-        raise AnswerError(f"the shape should be {shape}, yours is {tuple(got.shape)}.")
+    if got.shape != shape and got.squeeze().shape != shape:
+        asked = f"one number each is asked for {', '.join(fields)}: " if kind == "numbers" else ""
+        raise AnswerError(f"{asked}the shape should be {shape}, yours is {tuple(got.shape)}.")
     return got.flatten().tolist()
 
 
 def _value(name: str, reads: str, answer: object) -> object:
     """Read one value of a dict."""
-    if reads == "truth":
-        answer = answer.item() if isinstance(answer, (Tensor, np.ndarray, np.generic)) else answer
-        if type(answer) is not bool:
-            raise AnswerError(f"{name}: write True or False.")
-        return answer
     if reads == "shape":
         whole = answer.tolist() if isinstance(answer, (Tensor, np.ndarray)) else answer
         if not isinstance(whole, (tuple, list)) or not all(type(n) is int for n in whole):
             raise AnswerError(f"{name}: write the shape as a tuple of whole numbers, like (2, 3, 5).")
         return list(whole)
+    try:
+        got = _number(answer)
+    except AnswerError as error:
+        raise AnswerError(f"{name}: {error}") from None
+    if reads == "truth":
+        if got not in (0, 1):
+            raise AnswerError(f"{name}: write True or False.")
+        return bool(got)
+    return got
+
+
+def _number(answer: object) -> float:
     got = numbers(answer)
     if got.numel() != 1:
-        raise AnswerError(f"{name}: one number is asked, yours are {got.numel()}.")
+        raise AnswerError(f"one number is asked, yours are {got.numel()}.")
     return got.item()
 
 

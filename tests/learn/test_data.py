@@ -94,7 +94,7 @@ def test_a_dict_is_judged_whole_first_then_by_field_then_otherwise():
         ({"share": [1, 2], "shape": (2, 3), "larger": True}, "share: one number is asked, yours are 2."),
         ({"share": 0.5, "shape": (2.0, 3), "larger": True}, "shape: write the shape as a tuple"),
         ({"share": 0.5, "shape": 6, "larger": True}, "shape: write the shape as a tuple"),
-        ({"share": 0.5, "shape": (2, 3), "larger": 1}, "larger: write True or False."),
+        ({"share": 0.5, "shape": (2, 3), "larger": 2}, "larger: write True or False."),
     ],
 )
 def test_a_dict_of_another_form_is_told(answer, words):

@@ -32,72 +32,6 @@ def _named(got: Tensor, right: Tensor, mistakes: list[tuple[Tensor, str]]) -> st
     return compare(got.double(), right.double(), [(wrong.double(), words) for wrong, words in mistakes])
 
 
-def row_by_hand(answer: object) -> str | None:
-    """Grade the weights of the third of four words."""
-    e = torch.tensor([1.0, 3.0, 1.0, 5.0], dtype=torch.float64)
-    sees = torch.tensor([1.0, 1.0, 1.0, 0.0], dtype=torch.float64)
-    right = e * sees / (e * sees).sum()
-    before = torch.tensor([1.0, 3.0, 0.0, 0.0], dtype=torch.float64)
-    later = torch.tensor([0.0, 0.0, 0.0, 1.0], dtype=torch.float64)
-    return compare(
-        numbers(answer).squeeze(),
-        right,
-        [
-            (e / 10 * sees, "you set the last weight to zero after the softmax; the others must sum to one."),
-            (e / 10, "nothing is masked: the third word must not see the fourth."),
-            (before / 4, "the third word may see itself: the diagonal belongs to the causal mask."),
-            (later, "the mask is inverted: this word sees only what comes after it."),
-            (right[:3], "give four weights; the one for the fourth word is part of the row."),
-            (e * sees, "these are the exponentials; divide by their sum."),
-            (sees / 3, "the scores are not equal: weigh with their exponentials 1, 3 and 1."),
-        ],
-        tolerance=0.006,
-    )
-
-
-def count_pairs(answer: object) -> str | None:
-    """Grade the number of open pairs of three masks."""
-    if not isinstance(answer, dict) or set(answer) != {"causal", "window", "cache"}:
-        return "keep the dict with its three keys causal, window and cache."
-    known = {
-        "causal": (
-            55,
-            {
-                100: "that is every pair; half of them lie in the future.",
-                45: "the diagonal is missing: each word may see itself.",
-                50: "the diagonal lies in the lower half as a whole: it is more than half of 100.",
-            },
-        ),
-        "window": (
-            27,
-            {
-                30: "the first two words have fewer than three keys to see.",
-                28: "only the first word sees one key, and the second two.",
-                24: "words at the start see fewer keys, but they do see some: one, and two.",
-                34: "the window of 3 counts the word itself: two before it and itself.",
-                44: "the window is causal: it does not reach ahead.",
-            },
-        ),
-        "cache": (
-            34,
-            {
-                10: "that is aligned top-left; the four queries are the last words.",
-                40: "the first of the four queries must not see the three words after it.",
-                55: "that is the whole triangle; only the last four rows are asked for.",
-                30: "each query may see its own key too.",
-                24: "these are the six kept words alone; each new word also sees itself and the new ones before it.",
-            },
-        ),
-    }
-    for name, (right, mistakes) in known.items():
-        got = numbers(answer[name]).item()
-        if got != right:
-            return (
-                f"{name}: {mistakes.get(got, f'it should be another number than {got:g}; count row by row.')}"
-            )
-    return None
-
-
 def causal_for_cache(answer: object) -> str | None:
     """Grade a causal mask aligned at the last key."""
     for T, S in ((5, 5), (2, 6), (1, 7), (4, 5)):
@@ -286,30 +220,6 @@ def repaired(answer: object) -> str | None:
     )  # fmt: skip
 
 
-def which_leak(answer: object) -> str | None:
-    """Grade which of six functions leak."""
-    right = {"a": True, "b": False, "c": True, "d": False, "e": True, "f": False}
-    reasons = {
-        "a": "a: the weight of the future is zero, but the future stands in the sum that divides all weights.",
-        "b": "b: minus infinity goes in before the softmax, where it is not allowed to attend; nothing is left of the future.",
-        "c": "c: the norm over the sequence holds every word, the later ones too, and it is taken before the mask.",
-        "d": "d: a window shows less of the past, and nothing of the future.",
-        "e": "e: masked_fill fills where its mask is True: it hides the past and leaves the future.",
-        "f": "f: a running sum holds the words up to here and no later one.",
-    }
-    if not isinstance(answer, dict) or set(answer) != set(right):
-        return "keep the dict with its six keys a to f, each True (leaks) or False."
-    for name, value in answer.items():
-        if not isinstance(value, (bool, int)) or value not in (0, 1):
-            return f"{name}: answer True (leaks) or False, not {value!r}."
-    if all(bool(answer[name]) != leak for name, leak in right.items()):
-        return "all six are the other way round: True means that it leaks."
-    for name, leak in right.items():
-        if bool(answer[name]) != leak:
-            return reasons[name]
-    return None
-
-
 def _suspects(T: int) -> dict[str, tuple[Callable[[Tensor], Tensor], bool]]:
     mask = causal_mask(T)
 
@@ -414,24 +324,6 @@ def cached_step(answer: object) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "6.1", "One row by hand", "easy", 3,
-        (
-            "The third word may see the first three; the fourth drops out before the softmax.",
-            "The exponentials that remain are 1, 3 and 1. Divide each by their sum.",
-        ),
-        row_by_hand,
-        "The hidden score, although the largest, leaves no trace: not in its own place, and not in the sum.",
-    ),
-    Exercise(
-        "6.2", "Count the open cells", "easy", 5,
-        (
-            "Go row by row: how many keys does the first query see, the second, the tenth?",
-            "The window: 1 + 2 + 3 + 3 + ... The cache: the rows are the last four of the ten.",
-        ),
-        count_pairs,
-        "A triangle is about half of the square; a window grows with the length and not with its square.",
-    ),
-    Exercise(
         "6.3", "A mask for a cache", "medium", 8,
         (
             "Number the queries by their place in the whole text: query i stands at position i + S - T.",
@@ -478,16 +370,6 @@ EXERCISES = [
         ),
         repaired,
         "Both bugs run without an error and give numbers of the right shape. Only a test tells.",
-    ),
-    Exercise(
-        "6.8", "Which of them leak", "medium", 6,
-        (
-            "Ask for each: if only the last word changes, can the first output change?",
-            "You can run them: `leaks(fn, x)` on six random vectors.",
-            "Look at what happens before the mask, and at what stands in a denominator.",
-        ),
-        which_leak,
-        "A mask protects what comes after it. What is mixed before it, or divided by a sum over everything, has leaked already.",
     ),
     Exercise(
         "6.9", "Your own leak test", "hard", 15,

@@ -39,68 +39,6 @@ def _name(got: float, right: float, known: Sequence[tuple[float, str]], where: s
     return f"{where}it should be {right:,.12g}, yours is {got:,.12g}."
 
 
-def product(answer: object) -> str | None:
-    """Grade the operations of a product of a (5, 7) and a (7, 11) matrix."""
-    known = [
-        (385.0, "those are the multiplications; each comes with an addition, and both are operations."),
-        (
-            55.0,
-            "those are the numbers of the result; each of them takes seven multiplications and as many additions.",
-        ),
-        (
-            110.0,
-            "you count two operations for each number of the result; each takes 7 multiplications, not one.",
-        ),
-        (112.0, "those are the numbers of the two matrices; count what is done with them."),
-        (
-            715.0,
-            "true if the first product is not added to anything; by convention its addition counts too: 2 · 5 · 7 · 11.",
-        ),
-    ]
-    return _name(_one(answer), 770, known)
-
-
-def layer(answer: object) -> str | None:
-    """Grade projections and core for n = 100, d = 64, 16 heads."""
-    if not isinstance(answer, dict) or set(answer) != {"projections", "core"}:
-        return "keep the dict with its two keys projections and core."
-    n, d, H = 100, 64, 16
-    wrong = _name(
-        _one(answer["projections"]),
-        8 * n * d * d,
-        [
-            (4 * n * d * d, "projections: half of it. A multiplication and an addition are two operations."),
-            (6 * n * d * d, "projections: that is Q, K and V; the projection of the output is the fourth."),
-            (3 * n * d * d, "projections: there are four of them, and a multiply-add is two operations."),
-            (2 * n * d * d, "projections: that is one of them; there are four: Q, K, V and the output."),
-            (8 * n * d * d / H, "projections: all heads together are d wide, so H does not divide it."),
-            (8 * n * d * d * H, "projections: all heads together are d wide, so H does not multiply it."),
-            (4 * n * n * d, "projections: that is what the core takes; are the two keys swapped?"),
-            (8 * n * n * d, "projections: n and d are swapped: every token goes through a d by d matrix."),
-        ],
-        "projections: ",
-    )
-    return wrong or _name(
-        _one(answer["core"]),
-        4 * n * n * d,
-        [
-            (
-                2 * n * n * d,
-                "core: half of it. Either the product with the values is missing, or a multiply-add was counted once.",
-            ),
-            (
-                n * n * d,
-                "core: a quarter of it. There are two products, and a multiply-add is two operations.",
-            ),
-            (4 * n * n * d / H, "core: that is one head; there are 16, each with a table of n by n scores."),
-            (4 * n * n * d * H, "core: each head is d / H wide, not d."),
-            (4 * n * d * d, "core: n and d are swapped: every token meets every token, over d numbers."),
-            (4 * n * n, "core: each score takes a product over all numbers of a head."),
-        ],
-        "core: ",
-    )
-
-
 def crossover(answer: object) -> str | None:
     """Grade the length at which core and projections are equal, with grouped heads."""
     for d, H, Hkv in ((768, 12, 3), (1024, 16, 16), (512, 8, 1)):
@@ -127,34 +65,6 @@ def crossover(answer: object) -> str | None:
         if wrong:
             return wrong
     return None
-
-
-def score_memory(answer: object) -> str | None:
-    """Grade the bytes of 16 heads of 8192 by 8192 scores in bfloat16."""
-    n, H = 8192, 16
-    known = [
-        (8.0 * 2 * H * n * n, "that is in bits; eight of them are a byte."),
-        (
-            16.0 * n * n,
-            "a number of bfloat16 has 16 bits, which is 2 bytes; and there are 16 heads. One of the two is missing.",
-        ),
-        (2.0 * n * n, "that is one head; there are 16, each with its own scores."),
-        (
-            4.0 * H * n * n,
-            "twice too much: a number of bfloat16 has 2 bytes, and the scores alone were asked for, not the weights.",
-        ),
-        (2.0 * H * n, "every query has a score for every key: n times n."),
-        (
-            2.0 * H * n * n * 64,
-            "the width does not count: a score is a single number, whatever it was computed from.",
-        ),
-        (2.0 * H * n * n / 2**30, "that is in GiB; bytes were asked for."),
-        (
-            1.0 * H * n * (n + 1),
-            "that is the lower triangle; no mask was mentioned, and all scores are held.",
-        ),
-    ]
-    return _name(_one(answer), 2 * H * n * n, known)
 
 
 def cache(answer: object) -> str | None:
@@ -455,25 +365,6 @@ def recurrence(answer: object) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "7.1", "One matrix product", "easy", 3,
-        (
-            "The result has 5 · 11 numbers.",
-            "Each of them is a sum of 7 products: 7 multiplications, and 7 additions if the sum starts at 0.",
-        ),
-        product,
-        "Two times the three sizes: everything in this chapter is made of that.",
-    ),
-    Exercise(
-        "7.2", "Both halves of a layer", "easy", 6,
-        (
-            "A projection is the product of an (n, d) and a (d, d) matrix. How many projections are there?",
-            "For a head, scores are the product of an (n, d/H) and a (d/H, n) matrix; mixing is an (n, n) times an (n, d/H).",
-            "Summed over H heads, each of the two products costs 2 n² d.",
-        ),
-        layer,
-        "8 n d² and 4 n² d. The number of heads is in neither.",
-    ),
-    Exercise(
         "7.3", "Where they meet", "medium", 7,
         (
             "Queries and output: 2 · 2 n d². Keys and values: 2 · 2 n d times the width of all keys, which is Hkv · d / H.",
@@ -481,15 +372,6 @@ EXERCISES = [
         ),
         crossover,
         "Between d and 2d. Sharing keys makes the projections cheaper, so the core catches up sooner.",
-    ),
-    Exercise(
-        "7.4", "The table of scores", "easy", 4,
-        (
-            "One score for each head, query and key.",
-            "bfloat16 has 16 bits. A byte has 8.",
-        ),
-        score_memory,
-        "Two gibibytes for one layer and one sequence: that is why nobody keeps them.",
     ),
     Exercise(
         "7.5", "The cache of a model", "medium", 6,

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention
-from attnlib.instruments.cost import cache_bytes, multihead_flops, multihead_parameters
+from attnlib.instruments.cost import multihead_flops, multihead_parameters
 from attnlib.learn.calling import call
 from attnlib.learn.grading import Calls, Exercise, compare, numbers
 
@@ -21,33 +21,6 @@ def _whole(answer: object) -> float:
     if got.numel() != 1:
         raise TypeError(f"a single number is asked, got {got.numel()} of them")
     return got.item()
-
-
-def one_mean(answer: object) -> str | None:
-    """Grade two mixtures, and the weight at which they are the same."""
-    if isinstance(answer, (list, tuple)) and len(answer) == 3 and isinstance(answer[2], (list, tuple)):
-        return "the third number is the weight on the first value alone; the second gets the rest."
-    got = numbers(answer).squeeze()
-    if got.shape != (3,):
-        return f"three numbers are asked, yours have shape {tuple(got.shape)}."
-    first, swapped, weight = got.tolist()
-    if abs(first - 6) < 1e-3 and abs(swapped - 6) < 1e-3:
-        return "6 is the plain mean; here the first value gets 0.75 and the second 0.25."
-    if abs(first - 8) < 1e-3 and abs(swapped - 4) < 1e-3:
-        return "the two mixtures are swapped: at first the larger weight lies on 2."
-    if abs(first - 4) > 1e-3:
-        return f"the first mixture is 0.75 · 2 + 0.25 · 10, yours is {first:g}."
-    if abs(swapped - 4) < 1e-3:
-        return "the weights stay where they are; the values change places under them."
-    if abs(swapped - 8) > 1e-3:
-        return f"the second mixture is 0.75 · 10 + 0.25 · 2, yours is {swapped:g}."
-    if weight in (0.0, 1.0):
-        return (
-            f"with a weight of {weight:g} the mixture is one of the two values, so you can tell which it is."
-        )
-    if abs(weight - 0.75) < 1e-3:
-        return "with 0.75 the two mixtures are 4 and 8: they can be told apart."
-    return None if abs(weight - 0.5) < 1e-3 else f"with {weight:g} on the first value the two still differ."
 
 
 def parameters(answer: object) -> str | None:
@@ -114,34 +87,6 @@ def operations(answer: object) -> str | None:
         if got != right:
             where = f"with T = {T}, C = {C}, H = {H}: "
             return where + known.get(got, f"it should be {right:,}, yours is {got:,.0f}.")
-    return None
-
-
-def cache(answer: object) -> str | None:
-    """Grade the bytes of three caches."""
-    if not isinstance(answer, dict) or set(answer) != {"own", "grouped", "one"}:
-        return "keep the dict with its three keys own, grouped and one."
-    for name, Hkv in (("own", 32), ("grouped", 8), ("one", 1)):
-        right = cache_bytes(1, Hkv, 4096, 128, layers=24, dtype=torch.float16)
-        got = _whole(answer[name])
-        known = {
-            right
-            / 2: "keys and values are both kept, and a number takes two bytes; a factor of 2 is missing.",
-            right
-            / 4: "keys and values are both kept, and a number takes two bytes; both factors are missing.",
-            right * 2: "a number takes two bytes here; a factor of 2 is too much.",
-            right / 24: "that is one layer; there are 24.",
-            right / Hkv: f"that is one head of keys and values; here there are {Hkv}.",
-            right * 32 / Hkv: "queries are not kept; what counts are the heads of keys and values.",
-            right / 4096: "that is one position; there are 4,096.",
-        }
-        if name == "grouped":
-            known[right / 2] = (
-                "that is 32 / 8 = 4 heads; there are 8 heads of keys and values, not groups of 8."
-            )
-        if got != right:
-            rule = "multiply what is kept at one position of one head by heads, positions and layers."
-            return f"{name}: " + known.get(got, f"{got:,.0f} is not it; {rule}")
     return None
 
 
@@ -348,15 +293,6 @@ def previous(answer: object) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "5.1", "Two answers, one mean", "easy", 4,
-        (
-            "A mixture is a sum of weight times value.",
-            "Let the weight be w: the two mixtures are 2w + 10(1 - w) and 10w + 2(1 - w). When are they equal?",
-        ),
-        one_mean,
-        "Unequal weights leave a trace of which value was where; equal ones leave none.",
-    ),
-    Exercise(
         "5.2", "Count the parameters", "easy", 6,
         (
             "Four projections: W_Q and W_O are C by C; W_K and W_V are C by Hkv · D, with D = C // H.",
@@ -374,15 +310,6 @@ EXERCISES = [
         ),
         operations,
         "H cancels: more heads are narrower heads.",
-    ),
-    Exercise(
-        "5.4", "Bytes in a cache", "easy", 5,
-        (
-            "For each layer, position and head of keys and values there are two vectors of width 128: a key and a value.",
-            "2 · layers · positions · Hkv · width · bytes. Queries are not kept.",
-        ),
-        cache,
-        "1.5 GiB for one sequence of 4,096 tokens, if every head keeps its own; that is why keys and values are shared.",
     ),
     Exercise(
         "5.5", "Merge what was dealt", "medium", 8,

@@ -21,28 +21,6 @@ def _random(*shape: int, seed: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
 
 
-def scores_by_hand(answer: object) -> str | None:
-    """Grade the three scores of *phone*."""
-    right = WORDS @ PHONE
-    return compare(
-        numbers(answer).squeeze(),
-        right,
-        [
-            (WORDS @ APPLE, "these are the scores of apple; now phone is the one that asks."),
-            (WORDS @ BUY, "these are the scores of buy; now phone is the one that asks."),
-            (right.flip(0), "these are right, but in the opposite order: buy, apple, phone."),
-            (right / math.sqrt(2), "these are divided by √2; the raw scores were asked for."),
-            (right.softmax(0), "these are the weights after the softmax; the scores come before."),
-            (WORDS.norm(dim=1), "these are the lengths of the words, not products with phone."),
-            (
-                right / WORDS.norm(dim=1) / PHONE.norm(),
-                "these are cosines; a dot product does not divide by the lengths.",
-            ),
-        ],
-        tolerance=0.01,
-    )
-
-
 def softmax(answer: object) -> str | None:
     """Grade a softmax over the last axis."""
     scores = torch.tensor([[4.0, 8.0, 8.0], [1.0, 2.0, 3.0]])
@@ -82,30 +60,6 @@ def softmax(answer: object) -> str | None:
     deep = _random(2, 3, 5, seed=0)
     wrong = compare(numbers(call(answer, deep.clone())), deep.softmax(-1).double())
     return wrong and f"right for a table, but not with more axes: {wrong} The last axis is -1."
-
-
-def shapes(answer: object) -> str | None:
-    """Grade the shapes of scores, weights and output."""
-    if not isinstance(answer, dict) or set(answer) != {"scores", "weights", "output"}:
-        return "keep the dict with its three keys scores, weights and output."
-    got = {}
-    for name, value in answer.items():
-        if not isinstance(value, (tuple, list)) or not all(type(n) is int for n in value):
-            return f"{name}: write the shape as a tuple of whole numbers, like (2, 3, 5)."
-        got[name] = tuple(value)
-        if got[name][:2] != (2, 3) or len(got[name]) != 4:
-            return f"{name}: the leading axes (2, 3) stay in front, and two more follow."
-    if got["scores"] == (2, 3, 11, 5):
-        return "scores: queries are the rows and keys the columns; yours is turned round."
-    if got["scores"] != (2, 3, 5, 11):
-        return "scores: one number for each pair of a query and a key; the width 7 is summed away."
-    if got["weights"] != got["scores"]:
-        return "weights: the softmax changes the numbers, not the shape."
-    if got["output"][2] != 5:
-        return "output: one mixed value for each query, so there are 5 rows."
-    if got["output"] != (2, 3, 5, 13):
-        return "output: what is mixed are the values, so it is as wide as they are."
-    return None
 
 
 def soft_lookup(answer: object) -> str | None:
@@ -314,15 +268,6 @@ def order_matters(answer: object) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "3.1", "Scores by hand", "easy", 3,
-        (
-            "A score is a dot product: multiply the numbers in the same place, then add.",
-            "phone is (0, 4). With buy = (1, 1): 0·1 + 4·1.",
-        ),
-        scores_by_hand,
-        "phone scores itself highest, because it is the longest: a dot product rewards length.",
-    ),
-    Exercise(
         "3.2", "A softmax that does not overflow", "easy", 5,
         (
             "Exponentials first, then divide each row by its sum; `sum(-1, keepdim=True)` keeps the axis.",
@@ -331,15 +276,6 @@ EXERCISES = [
         ),
         softmax,
         "Library softmaxes guard against overflow by subtracting the largest score, PyTorch's too.",
-    ),
-    Exercise(
-        "3.3", "Shapes", "easy", 4,
-        (
-            "`q @ k.transpose(-2, -1)` pairs every query with every key; leading axes stay as they are.",
-            "There are 5 queries and 11 keys. What is mixed at the end are the values, 13 wide.",
-        ),
-        shapes,
-        "The output has as many rows as there are queries, and is as wide as the values.",
     ),
     Exercise(
         "3.4", "A soft dictionary", "medium", 8,

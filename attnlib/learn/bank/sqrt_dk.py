@@ -19,63 +19,6 @@ def _double(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-def four_keys(answer: object) -> str | None:
-    """Grade mean and variance of four scores."""
-    return compare(
-        numbers(answer).squeeze(),
-        _double(0, 5),
-        [
-            (_double(5, 0), "mean and variance are swapped: the mean comes first."),
-            (_double(0, 20), "that is the sum of the squares; the variance is their mean, over four keys."),
-            (
-                _double(0, 20 / 3),
-                "you divide by 3, which estimates a variance from a sample; these are all the keys there are, so divide by 4.",
-            ),
-            (_double(0, math.sqrt(5)), "that is the standard deviation; the variance is its square."),
-            (
-                _double(0, math.sqrt(20 / 3)),
-                "that is a standard deviation, and of a sample; the variance is the mean of the four squares.",
-            ),
-            (
-                _double(0, 2),
-                "2 would be the variance for a query of ones; this one has a 2 in it, whose products are larger.",
-            ),
-            (
-                _double(0, 2.5),
-                "that is the mean of the squares of all eight products, or the variance after division by √2; a score is the sum of two products, undivided.",
-            ),
-            (
-                _double(0, 1.25),
-                "you divide the scores by d = 2; the question is about the scores as they are.",
-            ),
-        ],
-        tolerance=0.006,
-    )
-
-
-def spread_of_scores(answer: object) -> str | None:
-    """Grade variance and standard deviation for unequal spreads."""
-    return compare(
-        numbers(answer).squeeze(),
-        _double(144, 12),
-        [
-            (_double(12, 144), "variance and standard deviation are swapped: the variance comes first."),
-            (_double(96, math.sqrt(96)), "you multiply by the standard deviations; the variance of a product is the product of the variances, 9 and 0.25."),
-            (_double(64, 8), "that is for standard deviations of 1; line 8 of the proof now gives 9 and 0.25."),
-            (_double(592, math.sqrt(592)), "you add the two variances; line 7 of the proof multiplies them."),
-            (_double(2.25, 1.5), "that is one product, or the scores after division by √64; the score sums 64 products."),
-            (_double(144, 18), "the variance is right; the standard deviation is its root, and the root of 144 is 12."),
-            (_double(144, 72), "the variance is right; its root is no half."),
-            (_double(144, 96), "the variance is right; 96 is 64 · 1.5, but standard deviations of independent terms do not add. Take the root of 144."),
-            (_double(9216, 96), "you add the standard deviations of 64 terms, 64 · 1.5; for independent terms it is the variances that add."),
-            (_double(224, math.sqrt(224)), "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies, and the squares of them."),
-            (_double(784, 28), "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies their squares."),
-            (_double(96, 12), "the standard deviation is right; the variance is its square."),
-        ],
-        tolerance=0.05,
-    )  # fmt: skip
-
-
 def with_a_mean(answer: object) -> str | None:
     """Grade the variance of a score whose numbers have a mean."""
     for mean, d in ((3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)):
@@ -215,35 +158,6 @@ def divisor(answer: object) -> str | None:
     return None
 
 
-def jacobian(answer: object) -> str | None:
-    """Grade the Jacobian of a softmax for three weights."""
-    p = _double(0.5, 0.3, 0.2)
-    outer, own = torch.outer(p, p), torch.diag(p)
-    soft = p.softmax(-1)
-    diagonal = torch.diag(p * (1 - p))
-    return compare(
-        numbers(answer),
-        own - outer,
-        [
-            (outer, "that is p pᵀ alone; it is taken away from the diagonal matrix of p."),
-            (outer - own, "the signs are the wrong way round: raising a score raises its own weight."),
-            (own, "that is the diagonal matrix alone; take away p pᵀ."),
-            (own + outer, "the products are taken away: what one weight gains the others lose."),
-            (diagonal, "the diagonal is right; off it stands −p_i · p_j, since the other weights shrink."),
-            (torch.diagonal(diagonal), "that is the diagonal; the Jacobian is a 3 by 3 matrix."),
-            (
-                diagonal + outer - torch.diag(torch.diag(outer)),
-                "off the diagonal the sign is minus: what one weight gains the others lose.",
-            ),
-            (
-                torch.diag(soft) - torch.outer(soft, soft),
-                "you took a softmax of the weights; 0.5, 0.3 and 0.2 are weights already.",
-            ),
-        ],
-        tolerance=1e-3,
-    )
-
-
 def repaired(answer: object) -> str | None:
     """Grade scores of several heads, divided by the right width."""
     x, w_q, w_k = _random(2, 5, 24, seed=0), _random(24, 24, seed=1), _random(24, 24, seed=2)
@@ -366,24 +280,6 @@ def cosine_scores(answer: object) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "4.1", "All keys of one query", "easy", 4,
-        (
-            "The scores are 1 + 2, 1 − 2, −1 + 2 and −1 − 2.",
-            "The mean is 0, so the variance is the mean of the four squares.",
-        ),
-        four_keys,
-        "It is the query's squared length, 1 + 4: for a fixed query, that is the variance over keys. In the mean over queries it is d.",
-    ),
-    Exercise(
-        "4.2", "Unequal spreads", "easy", 4,
-        (
-            "Line 7 of the proof: each term contributes E[q²] · E[k²]. With mean zero those are the two variances.",
-            "The variances are 3² and 0.5². There are 64 terms.",
-        ),
-        spread_of_scores,
-        "Standard deviations enter squared. Divided by √64 these scores would spread by 1.5, and not by 1.",
-    ),
-    Exercise(
         "4.3", "Numbers with a mean", "medium", 8,
         (
             "The d products are still independent of each other, so their variances add: find the variance of one, q · k.",
@@ -410,15 +306,6 @@ EXERCISES = [
         ),
         divisor,
         "√d is the case in which every product has variance 1.",
-    ),
-    Exercise(
-        "4.6", "Three weights", "medium", 6,
-        (
-            "On the diagonal stands p_i (1 − p_i): how a weight moves with its own score.",
-            "Off the diagonal stands −p_i p_j. Each row sums to zero.",
-        ),
-        jacobian,
-        "Rows sum to zero: what one weight gains, the others lose.",
     ),
     Exercise(
         "4.7", "A quiet bug", "medium", 6,

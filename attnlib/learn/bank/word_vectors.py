@@ -20,27 +20,6 @@ def _random(*shape: int, seed: int) -> Tensor:
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
 
 
-def cosines_by_hand(answer: object) -> str | None:
-    """Grade three cosines with (3, 4)."""
-    products, lengths = OTHERS @ U, OTHERS.norm(dim=1)
-    right = products / lengths / 5
-    return compare(
-        numbers(answer).squeeze(),
-        right,
-        [
-            (products, "these are the dot products; divide each by both lengths."),
-            (products / 5, "you divided by the length of (3, 4) alone; divide by the other length too."),
-            (products / lengths, "you divided by the other length alone; divide by that of (3, 4), which is 5, too."),
-            (products / (lengths * 5) ** 2, "you divided by the squared lengths; a length is the root of x · x."),
-            (right.clamp(-1, 1).arccos(), "these are angles; the cosine itself was asked for."),
-            (right.clamp(-1, 1).arccos().rad2deg(), "these are angles; the cosine itself was asked for."),
-            ((OTHERS - U).norm(dim=1), "these are distances, which grow as words differ; a cosine shrinks."),
-            (right.flip(0), "these are right, but in the opposite order."),
-        ],
-        tolerance=0.006,
-    )  # fmt: skip
-
-
 def cosine_table(answer: object) -> str | None:
     """Grade a table of cosines between the rows of two matrices."""
     x, y = 2 * _random(5, 3, seed=0), 3 * _random(7, 3, seed=1)
@@ -298,15 +277,6 @@ def negative_sampling(answer: object) -> str | None:
 
 
 EXERCISES = [
-    Exercise(
-        "2.1", "Cosines by hand", "easy", 3,
-        (
-            "The cosine is the dot product divided by both lengths.",
-            "(3, 4) has length 5, since 3² + 4² = 25. So has (4, 3): the first cosine is 24/25.",
-        ),
-        cosines_by_hand,
-        "A cosine does not see lengths: (6, 8) is (3, 4) twice over, and points the same way.",
-    ),
     Exercise(
         "2.2", "A table of cosines", "easy", 6,
         (

@@ -185,7 +185,7 @@ WRONG = [
     ("6.1", [0.1, 0.3, 0.1, 0.5], "nothing is masked"),
     ("6.1", [0.25, 0.75, 0, 0], "may see itself"),
     ("6.1", [0, 0, 0, 1], "inverted"),
-    ("6.1", [0.2, 0.6, 0.2], "give four weights"),
+    ("6.1", [0.2, 0.6, 0.2], "one number each is asked"),
     ("6.1", [1, 3, 1, 0], "divide by their sum"),
     ("6.1", [1 / 3, 1 / 3, 1 / 3, 0], "not equal"),
     ("6.2", OPEN | {"causal": 100}, "every pair"),
@@ -273,7 +273,7 @@ WRONG = [
         )
     ),
     ("6.8", [True] * 6, "keep the dict"),
-    ("6.8", LEAKS | {"a": "yes"}, "answer True"),
+    ("6.8", LEAKS | {"a": "yes"}, "a: the answer must hold numbers"),
     ("6.9", leak_test(torch.equal, until=1), "those from it on may change"),
     ("6.9", lambda fn, x: True, "attention without a mask is missed"),
     ("6.9", lambda fn, x: False, "does not leak, but your test says it does"),

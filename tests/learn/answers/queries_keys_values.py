@@ -162,7 +162,7 @@ WRONG = [
     ("3.1", [1.414, 2.828, 4.0], "lengths of the words"),
     ("3.1", [0.707, 0.707, 1.0], "cosines"),
     ("3.1", [4, 8], "the shape should be (3,), yours is (2,)"),
-    ("3.1", [4, 8, 15], "off by 1"),
+    ("3.1", [4, 8, 15], "phone is too small"),
     ("3.1", "4 8 16", "must hold numbers"),
     ("3.2", naive_softmax, "[[1000.0, 1001.0]] gives NaN"),
     ("3.2", shifted_by(lambda s: s.mean(-1, keepdim=True)), "[[1000.0, 0.0], [1.0, 2.0]] gives NaN"),
