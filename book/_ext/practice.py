@@ -46,7 +46,7 @@ def embed(facts: object) -> nodes.raw:
 def hints(id: str) -> nodes.Element:
     """Return the hints to an exercise, each a fold."""
     folds = [
-        element("details", element("summary", text(f"Hint {n}")), markup(hint))
+        element("details", element("summary", text(f"Hint {n}")), element("p", markup(hint)))
         for n, hint in enumerate(bank.exercises()[id].hints, 1)
     ]
     return element("div", *folds, class_="pa-hints")

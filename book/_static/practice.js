@@ -219,6 +219,11 @@
     const question = make("fieldset", {}, make("legend", {}, `Your answer to exercise ${spec.id}`), ...answer.shown);
     const buttons = make("div", { class: "pa-buttons" }, make("button", { type: "submit" }, "Check"), badge(spec.id));
     const made = make("form", { class: "pa-form", novalidate: "" }, question, buttons);
+    made.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.target.tagName !== "SELECT") return;
+      event.preventDefault();              // a list does not submit its form by itself, as a field does
+      made.requestSubmit();
+    });
     made.addEventListener("submit", (event) => {
       event.preventDefault();
       let mistake;
@@ -253,10 +258,9 @@
 
   function row({ chapter, title, page, exercises, right }) {
     const name = page ? make("a", { href: page }, title) : title;
-    const [bar, done, quiz] = [make("td", { "aria-hidden": "true" }), make("td"), make("td")];
+    const [bar, done, quiz] = [make("td", { class: "pa-bar", "aria-hidden": "true" }, make("span")), make("td"), make("td")];
     listeners.push(() => {
-      const full = Math.round((10 * solved(exercises)) / exercises.length);
-      bar.textContent = "█".repeat(full) + "░".repeat(10 - full);
+      bar.firstChild.style.setProperty("--share", solved(exercises) / exercises.length);
       done.textContent = ofAll(exercises);
       quiz.textContent = `${Math.min(progress.quizzes[chapter] ?? 0, right.length)} of ${right.length}`;
     });
