@@ -16,7 +16,7 @@ import numpy as np
 from torch import Tensor
 
 from attnlib.learn.calling import AnswerError
-from attnlib.learn.grading import Exercise, numbers
+from attnlib.learn.grading import Exercise, numbers, single
 
 TOLERANCE = 1e-4  # where an exercise names none
 TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
@@ -125,9 +125,9 @@ def values(rules: dict, answer: object) -> list:
             raise AnswerError(f"keep the dict with its keys {', '.join(fields[:-1])} and {fields[-1]}.")
         return [_value(name, reads, answer[name]) for name, reads in zip(fields, rules["reads"], strict=True)]
     if kind == "number":
-        return [_number(answer)]
+        return [single(answer)]
     if kind == "numbers" and isinstance(answer, (list, tuple)) and len(answer) == len(fields):
-        return [_value(name, "number", one) for name, one in zip(fields, answer, strict=True)]
+        return [_value(name, "number", part) for name, part in zip(fields, answer, strict=True)]
     got, shape = numbers(answer), tuple(rules["shape"])
     if got.shape != shape and got.squeeze().shape != shape:
         asked = f"one number each is asked for {', '.join(fields)}: " if kind == "numbers" else ""
@@ -143,7 +143,7 @@ def _value(name: str, reads: str, answer: object) -> object:
             raise AnswerError(f"{name}: write the shape as a tuple of whole numbers, like (2, 3, 5).")
         return list(whole)
     try:
-        got = _number(answer)
+        got = single(answer)
     except AnswerError as error:
         raise AnswerError(f"{name}: {error}") from None
     if reads == "truth":
@@ -151,13 +151,6 @@ def _value(name: str, reads: str, answer: object) -> object:
             raise AnswerError(f"{name}: write True or False.")
         return bool(got)
     return got
-
-
-def _number(answer: object) -> float:
-    got = numbers(answer)
-    if got.numel() != 1:
-        raise AnswerError(f"one number is asked, yours are {got.numel()}.")
-    return got.item()
 
 
 def _rules(spec: dict) -> dict:

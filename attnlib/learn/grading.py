@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from attnlib.learn.calling import AnswerError, class_name
+from attnlib.learn.calling import AnswerError, NotWrittenError, call, class_name, spell_call, tell_error
 
 
 @dataclass(frozen=True)
@@ -122,8 +123,74 @@ def compare(
     if got.isnan().any():
         return "there is a NaN in it; a division by zero or an exp that overflows makes one."
     off = (got - right).abs()
+    side = "too large" if got.flatten()[off.argmax()] > right.flatten()[off.argmax()] else "too small"
     if off.ndim == 0:
-        return f"the shape is right, but the number is off by {off.item():.3g}."
+        return f"the number is {side}."
     where = [int(i) for i in torch.unravel_index(off.argmax(), off.shape)]
-    worst = off.max().item()
-    return f"the shape is right, but the number at {where}, counted from 0, is off by {worst:.3g}."
+    return f"the shape is right, but the number at {where}, counted from 0, is {side}."
+
+
+def by_cases(
+    answer: object,
+    reference: Callable,
+    cases: Iterable[tuple],
+    mistakes: Sequence[tuple[Callable, str]] = (),
+    *,
+    ready_made: tuple[set[str], str] = (set(), ""),
+    read: Callable[[object], Tensor] = numbers,
+    tolerance: float = 1e-4,
+) -> str | None:
+    """Grade a function on several cases: None if it is right on all, else the mistake it shows.
+
+    Args:
+        answer: The learner's function.
+        reference: What it should do.
+        cases: The arguments of each call. An answer that fits the first alone is told where it fails.
+        mistakes: Functions that make known mistakes, each with the words for it.
+        ready_made: PyTorch functions that a right answer may not call, and what is said of it.
+        read: Makes a tensor of what the learner's function returns.
+        tolerance: How far a right number may be off.
+    """
+    for n, case in enumerate(cases):
+        where = f"right at first, but not for `{spell_call(answer, case)}`: " if n else ""
+        try:
+            with Calls() as calls:
+                got = read(call(answer, *(x.clone() if isinstance(x, Tensor) else x for x in case)))
+        except Exception as error:
+            if not n or isinstance(error, (AnswerError, NotWrittenError)):
+                raise
+            return f"{where}{tell_error(error, answer)}"
+        known = ((numbers(wrong(*case)), words) for wrong, words in mistakes)
+        words = compare(got, numbers(reference(*case)), known, tolerance=tolerance)
+        if words:
+            return f"{where}{words}"
+        if calls.names & ready_made[0]:
+            return f"right, but {ready_made[1]}"
+    return None
+
+
+def single(answer: object) -> float:
+    """Read a single number.
+
+    Raises:
+        AnswerError: If it does not hold exactly one.
+    """
+    got = numbers(answer)
+    if got.numel() != 1:
+        raise AnswerError(f"one number is asked, yours are {got.numel()}.")
+    return got.item()
+
+
+def name_number(got: float, right: float, known: Iterable[tuple[float, str]], where: str = "") -> str | None:
+    """Return None if a number is right, else the mistake that leads to it; ``where`` says for which case."""
+    if math.isclose(got, right, rel_tol=1e-6):
+        return None
+    for wrong, words in known:
+        if math.isclose(got, wrong, rel_tol=1e-6):
+            return where + words
+    return f"{where}{got:,.12g} is too {'large' if got > right else 'small'}."
+
+
+def normal(*shape: int, seed: int) -> Tensor:
+    """Return the same normal numbers at every call."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")

@@ -240,7 +240,7 @@ WRONG = [
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)).sum(-1), "u weighs them"),
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)), "u turns them into one score"),
     ("3.8", lambda *a: additive_scores(*a).softmax(-1), "these are weights"),
-    ("3.8", lambda q, k, w_q, w_k, v: dot_scores(q @ w_q, k @ w_k), "off by"),
+    ("3.8", lambda q, k, w_q, w_k, v: dot_scores(q @ w_q, k @ w_k), "is too "),
     ("3.9", lambda layer, x: not shuffled_both(layer, x), "turned round"),
     ("3.9", shuffled_input_only, "shuffle the outputs the same way"),
     ("3.9", exact, "by rounding alone"),
