@@ -97,8 +97,8 @@
   const isTable = (thing) => typeof thing === "object" && thing !== null && !Array.isArray(thing);
 
   const wellFormed = (data) => isTable(data) && isTable(data.exercises) && isTable(data.quizzes)
-    && Object.values(data.exercises).every((e) => isTable(e) && Number.isInteger(e.attempts) && typeof e.passed === "boolean")
-    && Object.values(data.quizzes).every(Number.isInteger);
+    && Object.values(data.exercises).every((e) => isTable(e) && Number.isSafeInteger(e.attempts) && typeof e.passed === "boolean")
+    && Object.values(data.quizzes).every(Number.isSafeInteger);
 
   /** Return what a text holds as progress, or null if it holds none. */
   function parse(text) {

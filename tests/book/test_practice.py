@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -254,6 +255,16 @@ def test_a_function_says_that_it_runs_in_the_notebook_and_where(read):
     assert block(page, "1.2").locator("details summary", has_text="Hint").count() >= 2
 
 
+def test_every_exercise_of_the_book_has_its_place(site):
+    found = {}
+    for page in sorted((site / "book").glob("0*.html")):
+        blocks = re.findall(
+            r'<section class="pa-practice"[^>]*data-exercise="([\d.]+)">(<script)?', page.read_text("utf8")
+        )
+        found |= {id: bool(facts) for id, facts in blocks}
+    assert found == {id: id in data.read() for id in bank.exercises()}
+
+
 # Progress
 
 
@@ -298,6 +309,17 @@ def test_the_best_score_of_a_quiz_joins(read):
     page.reload()
     assert "4 of 6" in page.locator(".pa-progress tr", has_text="2. Word vectors").inner_text()
     assert kept(page)["quizzes"] == {"2": 4}
+
+
+def test_a_quiz_of_the_book_is_counted_as_it_is_answered(visit):
+    page = visit("book/01_rnn_bottleneck")
+    question = page.locator(".pa-quiz li").first
+    question.get_by_role("radio").nth(1).check()
+    question.get_by_role("button", name="Check").click()
+    assert kept(page)["quizzes"] == {"1": 1}
+    page.locator(".pa-quiz").get_by_role("button", name="Start over").click()
+    assert kept(page)["quizzes"] == {"1": 1}
+    assert page.trouble == []
 
 
 def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
