@@ -9,7 +9,6 @@ import pytest
 from attnlib.learn import bank, data, record
 from attnlib.learn.calling import AnswerError
 from tests.book.conftest import visits
-from tests.book.small_book import build
 from tests.book.test_page import PHONE, violations
 from tests.learn.test_banks import RIGHT, WRONG
 from tests.learn.test_data import FIELDS
@@ -33,15 +32,6 @@ CHOICE = {
 ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>One</title><main><h1>One</h1>
 <section class="pa-practice" aria-label="Exercise 9.9"><script type="application/json">{}</script><p class="pa-ask">?</p></section>
 </main><script src="_static/page.js"></script><script src="_static/practice.js"></script></html>"""
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """The small book, built once, and a page with a choice alone."""
-    folder = tmp_path_factory.mktemp("small")
-    assert build(folder) == (0, "")
-    (folder / "_build/alone.html").write_text(ALONE.format(json.dumps(CHOICE)), "utf8")
-    return folder / "_build"
 
 
 @pytest.fixture
@@ -215,7 +205,8 @@ def test_what_cannot_be_read_is_told_and_is_no_attempt(chapter, id, texts, said)
     assert block(chapter, id).get_by_role("status").get_attribute("id") == described
 
 
-def test_a_choice_is_made_by_keyboard(read):
+def test_a_choice_is_made_by_keyboard(read, small):
+    (small / "alone.html").write_text(ALONE.format(json.dumps(CHOICE)), "utf8")
     page = read("alone")
     status = page.get_by_role("status")
     page.get_by_role("button", name="Check").press("Enter")
