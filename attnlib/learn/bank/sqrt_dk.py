@@ -147,8 +147,8 @@ def temperature(answer: object) -> str | None:
             return f"{where}: that is what to multiply by; the question is what to divide by."
         if s.argmax() != 0 and abs(weights[0].item() - top) <= tolerance:
             return f"{where}: the weight of the first score is {top:g} now; it is the largest that should be."
-        if (s.argmax() != 0 and t in (1e-3, 1e3)) or (s.max() < 0 and not 1e-2 < t < 1e2):
-            return f"{where}: {t:g} is the end of an interval. Which weight does your search follow? The largest may stand anywhere."
+        if s.argmax() != 0 and not 0.01 < t < 100:
+            return f"{where}: {t:g} is far off. Which weight does your search follow? The largest may stand anywhere."
         if abs(t - 1) < 1e-9:
             return f"{where}: dividing by 1 leaves the largest weight at {found:.3f}."
         way = "larger" if found > top else "smaller"

@@ -130,7 +130,7 @@ WRONG = [
     ("4.3", lambda m, d: d * (1 + m**4), "a middle term"),
     ("4.3", lambda m, d: d + 2 * m**2, "each of the d products"),
     ("4.3", lambda m, d: 3 * d, "a mean of 1"),
-    ("4.3", lambda m, d: 7.0, "the number is too small"),
+    ("4.3", lambda m, d: 8.0, "the number is too small"),
     ("4.4", lambda q, k: q @ k.T / 4, "take the root of whatever comes"),
     ("4.4", lambda q, k: q @ k.T, "plain dot products"),
     ("4.4", lambda q, k: q @ k.T / q.shape[-1], "you divide by d"),
