@@ -94,8 +94,10 @@ class Calls(TorchFunctionMode):
 
 
 def close(a: Tensor, b: Tensor, tolerance: float = 1e-4) -> bool:
-    """Tell whether two tensors have one shape and the same numbers, NaN nowhere."""
-    return a.shape == b.shape and bool(((a - b).abs() <= tolerance).all())
+    """Tell whether two tensors have one shape and the same numbers; NaN is the same as NaN."""
+    if a.shape != b.shape:
+        return False
+    return bool((((a - b).abs() <= tolerance) | (a == b) | (a.isnan() & b.isnan())).all())
 
 
 def compare(
