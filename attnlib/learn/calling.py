@@ -10,6 +10,7 @@ import copy
 import ctypes
 import inspect
 import linecache
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -198,6 +199,8 @@ def line_of(error: BaseException, function: Callable) -> tuple[int, str]:
 def translate(text: str, line: str) -> str:
     """Say what PyTorch's words about sizes most often mean; nothing for other errors."""
     if "must match the size of tensor b" in text:
+        if re.search(r"\w\.T\b", line):
+            return "With more than two axes `.T` turns every axis; `.mT` turns the last two."
         drops = any(f"{name}(" in line for name in ("sum", "mean", "max", "amax", "norm", "std", "var"))
         if drops and "keepdim" not in line:
             return "A sum or a maximum along an axis drops that axis; `keepdim=True` keeps it."

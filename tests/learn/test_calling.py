@@ -110,7 +110,8 @@ def test_an_error_comes_with_its_line_and_is_cut():
     ("function", "advice"),
     [
         (lambda x: x / x.sum(-1), "drops that axis"),
-        (lambda x: x + x.T, "look at their `.shape`"),
+        (lambda x: x + x.mT, "look at their `.shape`"),
+        (lambda x: x + x.T, "`.mT` turns the last two"),
         (lambda x: x @ x, "the last but one of `b`"),
         (lambda x: x.long() @ x.T, "`x.float()` turns it"),
     ],

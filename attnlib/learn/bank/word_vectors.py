@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib.learn.calling import AnswerError, call, explain
-from attnlib.learn.grading import Exercise, by_cases, close, normal, numbers, single
+from attnlib.learn.grading import Exercise, by_cases, close, normal, numbers, scalar, single
 
 KING, MAN, QUEEN = (torch.tensor(x, dtype=torch.float64) for x in ([0, 4], [1, 0], [4, 4]))
 
@@ -267,11 +267,6 @@ def _true(x: Tensor, y: Tensor) -> Tensor:
     return -F.logsigmoid((x * y).sum(-1))
 
 
-def _scalar(got: object) -> Tensor:
-    got = numbers(got)
-    return got.reshape(()) if got.numel() == 1 else got
-
-
 def negative_sampling(answer: object) -> str | None:
     """Grade the loss of skip-gram with negative sampling."""
     cases = [
@@ -292,11 +287,11 @@ def negative_sampling(answer: object) -> str | None:
         (lambda x, y, n: _false(x, n).sum(-1).mean(), "the true context takes no part."),
         (lambda x, y, n: -((-_true(x, y)).exp() + (-_false(x, n)).exp().sum(-1)).mean(), "the logarithm is missing."),
     ]  # fmt: skip
-    wrong = by_cases(answer, lambda x, y, n: _loss(x, y, n).mean(), cases, mistakes, read=_scalar)
+    wrong = by_cases(answer, lambda x, y, n: _loss(x, y, n).mean(), cases, mistakes, read=scalar)
     if wrong:
         return wrong
     x, y, n = cases[0]
-    far = _scalar(call(answer, x * 300, y.clone(), n.clone()))
+    far = scalar(call(answer, x * 300, y.clone(), n.clone()))
     if not far.isfinite().all():
         return "right for small products, but large ones give infinity: σ underflows to 0, and log 0 is minus infinity. `F.logsigmoid` takes both in one step."
     if not close(far, _loss(x * 300, y, n).mean().double(), 1.0):
