@@ -1,9 +1,10 @@
-"""``python -m attnlib progress`` and ``python -m attnlib doctor``."""
+"""``python -m attnlib progress``, ``python -m attnlib doctor`` and ``python -m attnlib grade FOLDER``."""
 
 from __future__ import annotations
 
 import argparse
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, version
 
 
@@ -39,18 +40,48 @@ def doctor() -> None:
     print(f"progress in  {folder}")
 
 
-def main(argv: list[str] | None = None) -> None:
-    """Run one of the commands."""
-    parser = argparse.ArgumentParser(prog="python -m attnlib", description="The book's helper.")
-    parser.add_argument("command", choices=["progress", "doctor"], help="what to show")
-    command = parser.parse_args(argv).command
-    if command == "doctor":
-        doctor()
-    else:
-        from attnlib.learn import progress
+def show_progress(read: str | None, write: str | None) -> int:
+    """Take in a file of progress, write one, or show the table; return the exit code."""
+    from attnlib.learn import progress, record
 
+    trouble = " ".join(filter(None, [read and record.merge(read), write and record.export(write)]))
+    if trouble:
+        print(trouble, file=sys.stderr)
+        return 1
+    if not write:
         progress()
+    return 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one of the commands, and return its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m attnlib", description="The book's helper.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shown = commands.add_parser("progress", help="show which exercises are solved")
+    shown.add_argument(
+        "--import", dest="read", metavar="FILE", help="add what was exported from the book's pages"
+    )
+    shown.add_argument(
+        "--export", dest="write", metavar="FILE", help="write a file that the book's pages import"
+    )
+    commands.add_parser("doctor", help="show versions, the device, and what is missing")
+    grade = commands.add_parser("grade", help="grade a folder of notebooks, each in a process of its own")
+    grade.add_argument("folder", metavar="FOLDER")
+    grade.add_argument("--out", default=".", metavar="FOLDER", help="where grades.csv and grades.md go")
+    grade.add_argument("--seconds", type=float, default=300, help="for each notebook (300)")
+    grade.add_argument("--memory", type=float, default=8, help="GiB for each notebook (8)")
+    grade.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
+    asked = parser.parse_args(argv)
+    if asked.command == "doctor":
+        doctor()
+    elif asked.command == "progress":
+        return show_progress(asked.read, asked.write)
+    else:
+        from attnlib.learn import classroom
+
+        return classroom.main(asked.folder, asked.out, asked.seconds, asked.memory, asked.jobs)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from attnlib.learn import bank
 from attnlib.learn._show import inline, line, plain, show
-from attnlib.learn.grading import Exercise, NotWrittenError, describe, explain
+from attnlib.learn.calling import AnswerError, NotWrittenError, changed_arguments, tell_error
+from attnlib.learn.grading import Exercise, describe
 from attnlib.learn.record import save_attempt
 
 _given: dict[str, int] = {}  # hints given so far in this session
@@ -74,16 +75,26 @@ NOT_ATTEMPTED = object()
 def _grade(exercise: Exercise, answer: object) -> object:
     """Return None if right, the mistake as a string, or NOT_ATTEMPTED."""
     try:
-        return NOT_ATTEMPTED if _blank(answer) else exercise.grade(answer)
+        if _blank(answer):
+            return NOT_ATTEMPTED
+        mistake, changed = changed_arguments(exercise.grade, answer)
+        if mistake is None and changed:
+            return (
+                f"the numbers are right, but it changes `{changed[0]}`, which it was given: work on a copy. "
+                "`+=`, names ending in `_` and `x[0] = ...` change what is there, `x = x + 1` does not."
+            )
+        return mistake
     except NotWrittenError:
         return NOT_ATTEMPTED
+    except AnswerError as error:
+        return str(error)
     except KeyboardInterrupt:
         return (
             "you interrupted it before it had an answer. "
             "If it would not have ended by itself, look for a loop that nothing stops."
         )
     except BaseException as error:  # the learner's code may do anything
-        return f"it stopped with `{explain(error)}`."
+        return tell_error(error, answer)
 
 
 def _blank(answer: object) -> bool:

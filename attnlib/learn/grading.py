@@ -1,14 +1,18 @@
-"""What a grader is made of: the exercise it belongs to, calling an answer, reading and comparing numbers."""
+"""What a grader is made of: the exercise it belongs to, reading and comparing numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+
+from attnlib.learn.calling import AnswerError, NotWrittenError, call, class_name, spell_call, tell_error
 
 
 @dataclass(frozen=True)
@@ -34,78 +38,46 @@ class Exercise:
     lesson: str
 
 
-class NotWrittenError(Exception):
-    """The learner's function returns nothing yet."""
-
-
-def call(function: object, *arguments: object) -> object:
-    """Call a learner's function for a grader; an empty one counts as not attempted.
-
-    Raises:
-        TypeError: If it is not a function, or takes other arguments.
-    """
-    if not callable(function):
-        raise TypeError(f"the answer must be a function, got {type(function).__name__}")
-    try:
-        result = function(*arguments)
-    except NotImplementedError as error:
-        if str(error):  # PyTorch's own, from code that was written
-            raise
-        raise NotWrittenError from None
-    if result is ...:
-        raise NotWrittenError
-    if result is None:
-        raise TypeError("your function returns None: the return is missing")
-    if isinstance(result, tuple):
-        raise TypeError(f"your function returns a tuple of {len(result)}: return the result alone")
-    return result
-
-
-def explain(error: BaseException) -> str:
-    """Return an error in one line, fit to stand between backticks. Never raises."""
-    try:
-        text = " ".join(str(error).split()).replace("`", "'").rstrip(".")
-    except BaseException:  # an error that cannot even say what it is
-        text = ""
-    return f"{class_name(error)}: {text}" if text else class_name(error)
-
-
 def describe(thing: object) -> str:
     """Return what came, for a sentence: its class, and a number's value where it is short. Never raises."""
     short = type(thing) in (int, float) and abs(thing) < 1000
     return f"{class_name(thing)} {thing}" if short else class_name(thing)
 
 
-def class_name(thing: object) -> str:
-    """Return what a thing's class is called. Never raises."""
-    try:
-        return str(type(thing).__name__)
-    except BaseException:  # a class of a class that keeps it to itself
-        return "Nameless"
-
-
 def numbers(answer: object) -> Tensor:
-    """Read a number, or a list, tuple, array or tensor of numbers, as a float64 tensor. Fractions count.
+    """Read a number, or any nesting of lists, tuples, dicts, arrays and tensors, as a float64 tensor.
+
+    Fractions and decimals count, truth values too.
 
     Raises:
-        TypeError: If it does not hold numbers.
+        AnswerError: If it does not hold numbers, or rows of different lengths.
     """
-    if isinstance(answer, dict):
-        answer = list(answer.values())
-    if isinstance(answer, (list, tuple)):
-        answer = [a.tolist() if hasattr(a, "tolist") else _plain(a) for a in answer]
     try:
-        tensor = torch.as_tensor(_plain(answer)).detach().cpu()
-    except (TypeError, ValueError, RuntimeError):
-        tensor = None
-    if tensor is None or tensor.is_complex():
-        raise TypeError(f"the answer must hold numbers, got {type(answer).__name__}")
-    return tensor.double()
+        return torch.tensor(_plain(answer), dtype=torch.float64)
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        pass
+    if isinstance(answer, tuple):
+        raise AnswerError(
+            f"it is a tuple of {len(answer)} that do not fit together: return the result alone."
+        )
+    raise AnswerError(f"the answer must hold numbers, got {describe(answer)}.")
 
 
 def _plain(answer: object) -> object:
-    """Turn a fraction, which PyTorch cannot read, into a float; leave everything else."""
-    return float(answer) if isinstance(answer, Fraction) else answer
+    """Turn what holds numbers into lists of Python's own."""
+    if isinstance(answer, Mapping):
+        answer = list(answer.values())
+    if isinstance(answer, (list, tuple)):
+        return [_plain(one) for one in answer]
+    if isinstance(answer, (Fraction, Decimal)):
+        return float(answer)
+    if isinstance(answer, Tensor):
+        answer = answer.detach().cpu().resolve_conj()
+    if hasattr(answer, "tolist"):  # tensors, arrays, and single numbers of NumPy
+        answer = answer.tolist()
+    if isinstance(answer, (str, bytes)):
+        raise TypeError("text is no number")
+    return answer
 
 
 class Calls(TorchFunctionMode):
@@ -122,8 +94,10 @@ class Calls(TorchFunctionMode):
 
 
 def close(a: Tensor, b: Tensor, tolerance: float = 1e-4) -> bool:
-    """Tell whether two tensors have one shape and the same numbers, NaN nowhere."""
-    return a.shape == b.shape and bool(((a - b).abs() <= tolerance).all())
+    """Tell whether two tensors have one shape and the same numbers; NaN is the same as NaN."""
+    if a.shape != b.shape:
+        return False
+    return bool((((a - b).abs() <= tolerance) | (a == b) | (a.isnan() & b.isnan())).all())
 
 
 def compare(
@@ -151,8 +125,83 @@ def compare(
     if got.isnan().any():
         return "there is a NaN in it; a division by zero or an exp that overflows makes one."
     off = (got - right).abs()
+    side = "too large" if got.flatten()[off.argmax()] > right.flatten()[off.argmax()] else "too small"
     if off.ndim == 0:
-        return f"the shape is right, but the number is off by {off.item():.3g}."
+        return f"the number is {side}."
     where = [int(i) for i in torch.unravel_index(off.argmax(), off.shape)]
-    worst = off.max().item()
-    return f"the shape is right, but the number at {where}, counted from 0, is off by {worst:.3g}."
+    return f"the shape is right, but the number at {where}, counted from 0, is {side}."
+
+
+def by_cases(
+    answer: object,
+    reference: Callable,
+    cases: Iterable[tuple],
+    mistakes: Sequence[tuple[Callable, str]] = (),
+    *,
+    ready_made: tuple[set[str], str] = (set(), ""),
+    read: Callable[[object], Tensor] = numbers,
+    tolerance: float = 1e-4,
+) -> str | None:
+    """Grade a function on several cases: None if it is right on all, else the mistake it shows.
+
+    Args:
+        answer: The learner's function.
+        reference: What it should do.
+        cases: The arguments of each call. An answer that fits the first alone is told where it fails.
+        mistakes: Functions that make known mistakes, each with the words for it.
+        ready_made: PyTorch functions that a right answer may not call, and what is said of it.
+        read: Makes a tensor of what the learner's function returns.
+        tolerance: How far a right number may be off.
+    """
+    for n, case in enumerate(cases):
+        where = f"right at first, but not for `{spell_call(answer, case)}`: " if n else ""
+        try:
+            with Calls() as calls:
+                result = call(answer, *(x.clone() if isinstance(x, Tensor) else x for x in case))
+            got = read(result)
+        except Exception as error:
+            if not n or isinstance(error, (AnswerError, NotWrittenError)):
+                raise
+            return f"{where}{tell_error(error, answer)}"
+        known = ((numbers(wrong(*case)), words) for wrong, words in mistakes)
+        coarse = str(getattr(result, "dtype", "")).endswith("float16")  # bfloat16 too
+        allowed = max(tolerance, 2e-2) if coarse else tolerance
+        words = compare(got, numbers(reference(*case)), known, tolerance=allowed)
+        if words:
+            return f"{where}{words}"
+        if calls.names & ready_made[0]:
+            return f"right, but {ready_made[1]}"
+    return None
+
+
+def single(answer: object) -> float:
+    """Read a single number.
+
+    Raises:
+        AnswerError: If it does not hold exactly one.
+    """
+    got = numbers(answer)
+    if got.numel() != 1:
+        raise AnswerError(f"one number is asked, yours are {got.numel()}.")
+    return got.item()
+
+
+def scalar(answer: object) -> Tensor:
+    """Read numbers; a single one as a tensor without axes, however it is packed."""
+    got = numbers(answer)
+    return got.reshape(()) if got.numel() == 1 else got
+
+
+def name_number(got: float, right: float, known: Iterable[tuple[float, str]], where: str = "") -> str | None:
+    """Return None if a number is right, else the mistake that leads to it; ``where`` says for which case."""
+    if math.isclose(got, right, rel_tol=1e-6):
+        return None
+    for wrong, words in known:
+        if math.isclose(got, wrong, rel_tol=1e-6):
+            return where + words
+    return f"{where}{got:,.12g} is too {'large' if got > right else 'small'}."
+
+
+def normal(*shape: int, seed: int) -> Tensor:
+    """Return the same normal numbers at every call."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")

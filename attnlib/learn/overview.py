@@ -13,12 +13,13 @@ def progress() -> None:
     except record.RecordError as error:
         data, note = {"exercises": {}, "quizzes": {}}, record.left_alone(error)
     rows = []
-    for chapter, topic in bank.CHAPTERS.items():
+    for chapter in bank.CHAPTERS:
         ids = [id for id in bank.exercises() if id.split(".")[0] == chapter]
         solved = sum(bool(data["exercises"].get(id, {}).get("passed")) for id in ids)
-        questions = len(bank.quiz_data(chapter)["question"])
+        about = bank.quiz_data(chapter)
+        questions = len(about["question"])
         best = min(data["quizzes"].get(chapter, 0), questions)
-        title = f"{chapter}. {topic.replace('_', ' ')}"
+        title = f"{chapter}. {about['chapter']}"
         bar = "█" * round(10 * solved / len(ids)) + "░" * (10 - round(10 * solved / len(ids)))
         rows.append((title, bar, f"{solved} of {len(ids)}", f"{best} of {questions}"))
     head = ("chapter", "", "exercises", "quiz")

@@ -80,6 +80,46 @@ def save_quiz(chapter: str, score: int) -> str:
     return _update(change)
 
 
+def merge(path: str | os.PathLike) -> str:
+    """Add what another progress file knows, such as one that the book's pages have exported.
+
+    Of attempts and scores the larger count, and what was solved in either is solved.
+
+    Returns:
+        Nothing, or a sentence on why it could not be done.
+    """
+    path = Path(path)
+    try:
+        other = _read(path) if path.exists() else None
+    except RecordError as error:
+        return left_alone(error)
+    if other is None:
+        return left_alone(f"there is no file {path}")
+
+    def change(data: dict) -> None:
+        for id, more in other["exercises"].items():
+            entry = data["exercises"].setdefault(id, {"attempts": 0, "passed": False})
+            entry["attempts"] = max(entry["attempts"], more["attempts"])
+            entry["passed"] = entry["passed"] or more["passed"]
+        for chapter, score in other["quizzes"].items():
+            data["quizzes"][chapter] = max(score, data["quizzes"].get(chapter, 0))
+
+    return _update(change)
+
+
+def export(path: str | os.PathLike) -> str:
+    """Write what is known to a file that `merge` and the book's pages read.
+
+    Returns:
+        Nothing, or a sentence on why it could not be done.
+    """
+    try:
+        _write(Path(path), load())
+    except (RecordError, OSError) as error:
+        return f"(Nothing was written: {error}.)"
+    return ""
+
+
 def left_alone(why: object) -> str:
     """Return the sentence that tells a learner why the file is as it was."""
     return f"(Progress was left alone: {why}.)"

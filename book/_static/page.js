@@ -16,6 +16,8 @@
     put: (key, value) => { try { window[kind].setItem(key, value); } catch { /* not kept, then */ } },
   });
 
+  window.pa = { make, memory };  // practice.js needs them too
+
   // The page shows itself with its fonts, so that no line moves when they arrive; after two seconds it shows itself anyway
 
   const FONTS = ['1em "Book Serif"', 'italic 1em "Book Serif"', '1em "Book Sans"'];

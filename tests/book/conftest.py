@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from tests.book import ROOT
+from tests.book.small_book import build
 from tools.find_chromium import ADVICE, installed
 
 SITE = ROOT / "_build" / "html"
@@ -53,6 +54,14 @@ def address(site):
     yield {"http": f"http://127.0.0.1:{server.server_port}", "file": site.as_uri()}
     server.shutdown()
     server.server_close()
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory):
+    """The small book, built once."""
+    folder = tmp_path_factory.mktemp("small")
+    assert build(folder) == (0, "")
+    return folder / "_build"
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ import sys
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from tests.book import ROOT
+from attnlib.learn._show import line
+from tests.book import CONFIG, ROOT
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 assert base64.b64decode(PIXEL)
@@ -22,6 +23,8 @@ left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.
 extensions = [name for name in book["extensions"] if name not in left_out]
 html_theme, html_static_path, html_css_files = "sphinx_book_theme", [{static!r}], {styles!r}
 html_theme_options.pop("logo")
+html_theme_options["launch_buttons"] = {launch!r}
+html_theme_options["repository_url"] = "https://github.com/example/paying-attention"
 references_file, nb_execution_mode = {bib!r}, "off"
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 suppress_warnings = ["toc.not_included"]
@@ -92,8 +95,35 @@ CELLS = [
     ),
     text("## Exercises\n\nNobody counts these words."),
 ]
+
+
+def exercise(source, id, heading):
+    """Return the cells of an exercise that nobody has attempted."""
+    label = f"Exercise {id}."
+    output = new_output(
+        "display_data", {"text/html": line("todo", "○", label, "Not attempted yet."), "text/plain": label}
+    )
+    return [
+        text(f"### {heading}\n\n*easy, 3 minutes.* How much?"),
+        code(f'{source}\n\ncheck("{id}", answer)', output),
+    ]
+
+
+PRACTICE = [
+    text("# 1. The RNN bottleneck\n\n## Exercises"),
+    *exercise("answer = [..., ..., ...]", "1.1", "Exercise 1.1: One number, three steps"),
+    *exercise("def answer(x):\n    return ...", "1.2", "Exercise 1.2: A whole network"),
+    *exercise("answer = ...", "1.3", "Exercise 1.3: What is left"),
+    *exercise("answer = {...}", "3.3", "Exercise 3.3: Shapes"),
+    *exercise("answer = [...]", "4.6", "Exercise 4.6: Three weights"),
+    *exercise("answer = {...}", "6.8", "Exercise 6.8: Which of them leak"),
+    *exercise("answer = {...}", "1.7", "Exercise 1.7: Path lengths"),
+    text("How far are you?"),
+    text("## Quiz"),
+]
 PAGES = {
-    "index.md": "# A book\n\n```{toctree}\nsmall\nother\nglossary\nreferences\n```\n",
+    "index.md": "# A book\n\n```{toctree}\nsmall\nother\n01_rnn_bottleneck\nhow_to_use\nglossary\nreferences\n```\n",
+    "how_to_use.md": "# How to\n\n## Run\n\nAt home.\n\n## Progress\n\n```{progress}\n```\n",
     "glossary.md": "# Glossary\n\n```{glossary}\nSoftmax\n  Numbers that sum to $1$.\n```\n",
     "references.md": "# References\n\n```{references}\n```\n",
 }
@@ -104,6 +134,7 @@ def build(folder, cells=None):
     notebooks = {
         "small": cells or CELLS,
         "other": [text("# Other"), code("fold_me()", shown(1, "One"), tags=["proof"])],
+        "01_rnn_bottleneck": PRACTICE,
     }
     for name, content in notebooks.items():
         metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
@@ -116,6 +147,7 @@ def build(folder, cells=None):
         "config": str(ROOT / "_config.yml"),
         "static": str(static),
         "styles": [f.name for f in sorted(static.glob("*.css"))],
+        "launch": CONFIG["launch_buttons"],
         "bib": str(ROOT / "book/references.bib"),
     }
     (folder / "conf.py").write_text(CONF.format(**settings), "utf8")

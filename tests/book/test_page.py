@@ -5,20 +5,11 @@ from axe_playwright_python.sync_playwright import Axe
 from docutils import nodes
 
 from tests.book.conftest import visits
-from tests.book.small_book import build
 
 from guess import GuessError, facts, make_card  # isort: skip
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """The small book, built once."""
-    folder = tmp_path_factory.mktemp("small")
-    assert build(folder) == (0, "")
-    return folder / "_build"
 
 
 @pytest.fixture

@@ -84,12 +84,12 @@ def endless_list():
 
 
 STOPPED = {
-    "it stopped with ZeroDivisionError: boom.": ZeroDivisionError("boom"),
-    "it stopped with SystemExit.": SystemExit(),
-    "it stopped with GeneratorExit.": GeneratorExit(),
-    "it stopped with Refusal: no 'code'.": Refusal("no `code`."),
-    "it stopped with UnspeakableError.": UnspeakableError(),
-    "it stopped with Nameless.": NamelessError(),
+    "it stopped in line 69, raise error, with ZeroDivisionError: boom.": ZeroDivisionError("boom"),
+    "it stopped in line 69, raise error, with SystemExit.": SystemExit(),
+    "it stopped in line 69, raise error, with GeneratorExit.": GeneratorExit(),
+    "it stopped in line 69, raise error, with Refusal: no 'code'.": Refusal("no `code`."),
+    "it stopped in line 69, raise error, with UnspeakableError.": UnspeakableError(),
+    "it stopped in line 69, raise error, with Nameless.": NamelessError(),
 }
 
 

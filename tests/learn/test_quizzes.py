@@ -27,7 +27,7 @@ def test_every_file_of_questions_belongs_to_a_chapter():
 @every_chapter
 def test_every_question_has_one_right_option_and_a_word_on_each(chapter):
     data = QUIZZES[chapter]
-    assert data.keys() == {"title", "question"}
+    assert data.keys() == {"chapter", "title", "question"}
     assert data["title"].startswith("Quiz: ")
     assert len(data["question"]) >= 5
     for question in data["question"]:

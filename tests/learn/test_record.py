@@ -232,7 +232,7 @@ def test_the_table_counts_by_chapter(file, capsys):
     record.save_quiz("3", 5)
     progress()
     head, *rows = capsys.readouterr().out.rstrip().split("\n")
-    [row] = [row for row in rows if "3. queries keys values" in row]
+    [row] = [row for row in rows if "3. Queries, keys and values" in row]
     assert head.split() == ["chapter", "exercises", "quiz"]
     assert "1 of 9" in row
     assert "5 of 6" in row
@@ -303,6 +303,66 @@ def test_from_the_command_line(file, capsys):
     record.save_attempt("3.1", passed=True)
     main(["progress"])
     assert "1 of 9" in capsys.readouterr().out
+
+
+EXPORTED = {
+    "exercises": {"1.3": {"attempts": 4, "passed": False}, "3.1": {"attempts": 1, "passed": True}},
+    "quizzes": {"1": 5, "3": 2},
+}
+
+
+def test_a_file_from_elsewhere_is_merged_and_nothing_is_lost(file, tmp_path, capsys):
+    record.save_attempt("1.3", passed=True)
+    record.save_attempt("3.2", passed=False)
+    record.save_quiz("3", 4)
+    (tmp_path / "page.json").write_text(json.dumps(EXPORTED))
+    assert main(["progress", "--import", str(tmp_path / "page.json")]) == 0
+    assert "1 of 9" in capsys.readouterr().out
+    assert record.load() == {
+        "exercises": {
+            "1.3": {"attempts": 4, "passed": True},
+            "3.1": {"attempts": 1, "passed": True},
+            "3.2": {"attempts": 1, "passed": False},
+        },
+        "quizzes": {"1": 5, "3": 4},
+    }
+    before = record.load()
+    assert record.merge(tmp_path / "page.json") == ""
+    assert record.load() == before, "once more adds nothing"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "there is no file"),
+        ("{broken", "cannot be read"),
+        ('{"exercises": 3}', "is not a progress file"),
+    ],
+)
+def test_what_cannot_be_merged_is_told_and_changes_nothing(file, tmp_path, capsys, content, said):
+    record.save_attempt("3.1", passed=True)
+    before = file.read_text()
+    if content is not None:
+        (tmp_path / "page.json").write_text(content)
+    assert main(["progress", "--import", str(tmp_path / "page.json")]) == 1
+    told = capsys.readouterr()
+    assert "Progress was left alone" in told.err
+    assert said in told.err
+    assert told.out == ""
+    assert file.read_text() == before
+
+
+def test_what_is_exported_can_be_merged(file, tmp_path, monkeypatch, capsys):
+    record.save_attempt("3.1", passed=True)
+    record.save_quiz("3", 4)
+    known = record.load()
+    assert main(["progress", "--export", str(tmp_path / "mine.json")]) == 0
+    assert capsys.readouterr().out == ""
+    monkeypatch.setenv("ATTNLIB_HOME", str(tmp_path / "other"))
+    assert record.merge(tmp_path / "mine.json") == ""
+    assert record.load() == known
+    assert main(["progress", "--export", str(tmp_path / "nowhere" / "mine.json")]) == 1
+    assert "Nothing was written" in capsys.readouterr().err
 
 
 def test_in_a_notebook_it_is_a_table(file, monkeypatch):

@@ -1,4 +1,4 @@
-"""The exercises and quizzes, a module and a quiz file for each topic."""
+"""The exercises and quizzes: for each topic a module of graders, and a file of data and quiz."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import tomllib
 from importlib import import_module, resources
 
+from attnlib.learn import data
 from attnlib.learn.grading import Exercise, describe
 
 CHAPTERS = {
@@ -22,15 +23,14 @@ CHAPTERS = {
 @functools.cache
 def exercises() -> dict[str, Exercise]:
     """Return every exercise by its id, in the order of the book."""
-    found = {}
+    found = data.exercises()
     for topic in CHAPTERS.values():
-        for exercise in import_module(f"{__name__}.{topic}").EXERCISES:
-            found[exercise.id] = exercise
-    return found
+        found += import_module(f"{__name__}.{topic}").EXERCISES
+    return {one.id: one for one in sorted(found, key=lambda one: tuple(map(int, one.id.split("."))))}
 
 
 def quiz_data(chapter: str) -> dict:
-    """Return the title and questions of a chapter's quiz.
+    """Return the name of a chapter, and the title and questions of its quiz.
 
     Raises:
         TypeError: If the chapter is not text.
@@ -41,4 +41,5 @@ def quiz_data(chapter: str) -> dict:
     if chapter not in CHAPTERS:
         raise ValueError(f"there is no quiz {chapter!r}; there are {', '.join(CHAPTERS)}")
     file = resources.files(__name__) / f"{CHAPTERS[chapter]}.toml"
-    return tomllib.loads(file.read_text("utf8"))
+    table = tomllib.loads(file.read_text("utf8"))
+    return {key: table[key] for key in ("chapter", "title", "question")}

@@ -8,188 +8,85 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attnlib.learn.grading import Calls, Exercise, call, close, compare, numbers
+from attnlib.learn.calling import AnswerError, call
+from attnlib.learn.grading import Calls, Exercise, by_cases, close, compare, normal, numbers
 from attnlib.masks import causal_mask, padding_mask
 
 
-def _random(*shape: int, seed: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
-
-
-def _mask(answer: object) -> Tensor | str:
-    """Read a boolean mask, or say why the answer is none."""
+def _mask(answer: object) -> Tensor:
+    """Read a boolean mask as numbers, or say why the answer is none."""
     got = torch.as_tensor(answer).detach().cpu()
     if got.dtype == torch.bool:
-        return got
+        return got.double()
     if got.is_floating_point() and got.isinf().any():
-        return "this is a table to add to the scores; return a boolean mask, True = may attend."
-    return f"a mask is boolean, True = may attend; yours is {got.dtype}. Compare instead of counting, or use .bool()."
-
-
-def _named(got: Tensor, right: Tensor, mistakes: list[tuple[Tensor, str]]) -> str | None:
-    """Compare boolean masks as numbers."""
-    return compare(got.double(), right.double(), [(wrong.double(), words) for wrong, words in mistakes])
-
-
-def row_by_hand(answer: object) -> str | None:
-    """Grade the weights of the third of four words."""
-    e = torch.tensor([1.0, 3.0, 1.0, 5.0], dtype=torch.float64)
-    sees = torch.tensor([1.0, 1.0, 1.0, 0.0], dtype=torch.float64)
-    right = e * sees / (e * sees).sum()
-    before = torch.tensor([1.0, 3.0, 0.0, 0.0], dtype=torch.float64)
-    later = torch.tensor([0.0, 0.0, 0.0, 1.0], dtype=torch.float64)
-    return compare(
-        numbers(answer).squeeze(),
-        right,
-        [
-            (e / 10 * sees, "you set the last weight to zero after the softmax; the others must sum to one."),
-            (e / 10, "nothing is masked: the third word must not see the fourth."),
-            (before / 4, "the third word may see itself: the diagonal belongs to the causal mask."),
-            (later, "the mask is inverted: this word sees only what comes after it."),
-            (right[:3], "give four weights; the one for the fourth word is part of the row."),
-            (e * sees, "these are the exponentials; divide by their sum."),
-            (sees / 3, "the scores are not equal: weigh with their exponentials 1, 3 and 1."),
-        ],
-        tolerance=0.006,
+        raise AnswerError("this is a table to add to the scores; return a boolean mask, True = may attend.")
+    raise AnswerError(
+        f"a mask is boolean, True = may attend; yours is {got.dtype}. Compare instead of counting, or use .bool()."
     )
-
-
-def count_pairs(answer: object) -> str | None:
-    """Grade the number of open pairs of three masks."""
-    if not isinstance(answer, dict) or set(answer) != {"causal", "window", "cache"}:
-        return "keep the dict with its three keys causal, window and cache."
-    known = {
-        "causal": (
-            55,
-            {
-                100: "that is every pair; half of them lie in the future.",
-                45: "the diagonal is missing: each word may see itself.",
-                50: "the diagonal lies in the lower half as a whole: it is more than half of 100.",
-            },
-        ),
-        "window": (
-            27,
-            {
-                30: "the first two words have fewer than three keys to see.",
-                28: "only the first word sees one key, and the second two.",
-                24: "words at the start see fewer keys, but they do see some: one, and two.",
-                34: "the window of 3 counts the word itself: two before it and itself.",
-                44: "the window is causal: it does not reach ahead.",
-            },
-        ),
-        "cache": (
-            34,
-            {
-                10: "that is aligned top-left; the four queries are the last words.",
-                40: "the first of the four queries must not see the three words after it.",
-                55: "that is the whole triangle; only the last four rows are asked for.",
-                30: "each query may see its own key too.",
-                24: "these are the six kept words alone; each new word also sees itself and the new ones before it.",
-            },
-        ),
-    }
-    for name, (right, mistakes) in known.items():
-        got = numbers(answer[name]).item()
-        if got != right:
-            return (
-                f"{name}: {mistakes.get(got, f'it should be another number than {got:g}; count row by row.')}"
-            )
-    return None
 
 
 def causal_for_cache(answer: object) -> str | None:
     """Grade a causal mask aligned at the last key."""
-    for T, S in ((5, 5), (2, 6), (1, 7), (4, 5)):
-        right = causal_mask(T, S)
-        got = _mask(call(answer, T, S))
-        if isinstance(got, str):
-            return got
-        words = _named(
-            got,
-            right,
-            [
-                (~right, "it is inverted: True must mean may attend."),
-                (
-                    causal_mask(T, S, offset=0),
-                    "it is aligned top-left: the last query must see the last key.",
-                ),
-                (
-                    causal_mask(T, S, offset=S - T - 1),
-                    "no query sees itself: the diagonal belongs to the mask.",
-                ),
-                (
-                    causal_mask(T, S, offset=S - T + 1),
-                    "each query sees one key too many, the one after itself.",
-                ),
-                (
-                    ~causal_mask(T, S, offset=S - T - 1),
-                    "this is the upper triangle: query i sees keys from i on.",
-                ),
-                (causal_mask(S, T, offset=0).mT.flip(0, 1), "this is the upper triangle, turned."),
-                (right.mT, "rows and columns are swapped: queries are rows."),
-                (torch.ones(T, S, dtype=torch.bool), "nothing is masked."),
-            ],
-        )
-        if words:
-            return f"with T = {T} and S = {S}: {words}"
-    return None
+    cases = [(5, 5), (2, 6), (1, 7), (4, 5)]
+    mistakes = [
+        (lambda T, S: ~causal_mask(T, S), "it is inverted: True must mean may attend."),
+        (lambda T, S: causal_mask(T, S, offset=0), "it is aligned top-left: the last query must see the last key."),
+        (lambda T, S: causal_mask(T, S, offset=S - T - 1), "no query sees itself: the diagonal belongs to the mask."),
+        (lambda T, S: causal_mask(T, S, offset=S - T + 1), "each query sees one key too many, the one after itself."),
+        (lambda T, S: ~causal_mask(T, S, offset=S - T - 1), "this is the upper triangle: query i sees keys from i on."),
+        (lambda T, S: causal_mask(T, S).mT, "rows and columns are swapped: queries are rows."),
+        (lambda T, S: torch.ones(T, S), "nothing is masked."),
+    ]  # fmt: skip
+    return by_cases(answer, causal_mask, cases, mistakes, read=_mask)
+
+
+def _real(lengths: Tensor, T: int) -> Tensor:
+    """Return which keys are real if the padding stands at the start, (B, 1, 1, T)."""
+    return (torch.arange(T) >= T - lengths[:, None])[:, None, None]
 
 
 def both_masks(answer: object) -> str | None:
     """Grade a causal mask combined with padding."""
-    lengths, T = [3, 5, 1], 5
-    count, causal = torch.tensor(lengths)[:, None], causal_mask(T)
-    pad = (torch.arange(T) >= T - count)[:, None, None]  # (B, 1, 1, T)
-    right = pad & causal
-    got = _mask(call(answer, torch.tensor(lengths), T))
-    if isinstance(got, str):
-        return got
-    if got.ndim == 4 and got.shape[1] == 1 and got.shape[2] == 1 and torch.equal(got, pad):
-        return "this is the padding alone; combine it with `causal_mask(T)`."
-    everywhere = torch.ones_like(right)
-    return _named(
-        got,
-        right,
-        [
-            (right[:, 0], "the axis for the heads is missing: (B, 1, T, T), so that it fits scores (B, H, T, T)."),
-            (causal, "the lengths are not used: hide the padding too."),
-            (causal & everywhere, "the lengths are not used: hide the padding too."),
-            (pad | causal, "you combined with |: a pair must be allowed by both masks, so it is &."),
-            (pad.mT & causal, "the padding is hidden as queries (rows); it must be hidden as keys (columns)."),
-            (padding_mask(lengths, T) & causal, "this hides the end of each sentence; the padding stands at the start."),
-            (~right, "it is inverted: True must mean may attend."),
-            (~pad & causal, "the padding is inverted: it keeps the padding and hides the words."),
-            (pad & ~causal, "the causal mask is inverted: it shows the future."),
-            (pad.expand(-1, -1, T, -1), "this is the padding alone; combine it with `causal_mask(T)`."),
-            ((torch.arange(T) >= T - count - 1)[:, None, None] & causal,
-             "one position of the padding is open: the last `length` keys are real."),
-            ((torch.arange(T) > T - count)[:, None, None] & causal,
-             "the first real word is hidden: the last `length` keys are real."),
-        ],
-    )  # fmt: skip
+    cases = [(torch.tensor(lengths), T) for lengths, T in (([3, 5, 1], 5), ([2, 7], 7), ([1, 3, 2, 3, 2], 3))]
+    unused, alone = (
+        "the lengths are not used: hide the padding too.",
+        "this is the padding alone; combine it with `causal_mask(T)`.",
+    )
+    mistakes = [
+        (lambda n, T: (_real(n, T) & causal_mask(T))[:, 0], "the axis for the heads is missing: (B, 1, T, T), so that it fits scores (B, H, T, T)."),
+        (lambda n, T: causal_mask(T), unused),
+        (lambda n, T: causal_mask(T).expand(len(n), 1, T, T), unused),
+        (lambda n, T: _real(n, T) | causal_mask(T), "you combined with |: a pair must be allowed by both masks, so it is &."),
+        (lambda n, T: _real(n, T).mT & causal_mask(T), "the padding is hidden as queries (rows); it must be hidden as keys (columns)."),
+        (lambda n, T: padding_mask(n, T) & causal_mask(T), "this hides the end of each sentence; the padding stands at the start."),
+        (lambda n, T: ~(_real(n, T) & causal_mask(T)), "it is inverted: True must mean may attend."),
+        (lambda n, T: ~_real(n, T) & causal_mask(T), "the padding is inverted: it keeps the padding and hides the words."),
+        (lambda n, T: _real(n, T) & ~causal_mask(T), "the causal mask is inverted: it shows the future."),
+        (_real, alone),
+        (lambda n, T: _real(n, T).expand(-1, -1, T, -1), alone),
+        (lambda n, T: _real(n + 1, T) & causal_mask(T), "one position of the padding is open: the last `length` keys are real."),
+        (lambda n, T: _real(n - 1, T) & causal_mask(T), "the first real word is hidden: the last `length` keys are real."),
+    ]  # fmt: skip
+    return by_cases(answer, lambda n, T: _real(n, T) & causal_mask(T), cases, mistakes, read=_mask)
 
 
 def other_convention(answer: object) -> str | None:
     """Grade the way from one convention to the other, with its shape."""
-    keep = padding_mask([2, 4, 3], 4)  # (3, 1, 1, 4)
-    ignore = ~keep[:, 0, 0]
-    got = _mask(call(answer, ignore.clone()))
-    if isinstance(got, str):
-        return got
-    return _named(
-        got,
-        keep,
-        [
-            (~keep, "the shape is right, but True still means ignore: turn it round with ~."),
-            (keep[:, 0, 0], "turned round rightly, but (B, S) is read as (T, S); give it the axes of heads and queries."),
-            (ignore, "this is the mask you were given: turn it round, and give it the axes of heads and queries."),
-            (keep[:, 0], "one axis is missing: (B, 1, S) is read as (H, T, S), with the batch for heads."),
-            (keep.mT, "the keys stand on the axis of the queries: (B, 1, 1, S), not (B, 1, S, 1)."),
-            (keep[:, 0, 0, :, None, None], "the keys stand on the axis of the heads: (B, 1, 1, S)."),
-            (keep[:, 0, 0, :, None], "the keys stand on the axis of the queries: (B, 1, 1, S)."),
-            (keep[:, 0, 0][None, None], "the batch stands on the axis of the queries: (B, 1, 1, S)."),
-        ],
-    )  # fmt: skip
+    cases = [
+        (~padding_mask(lengths, S)[:, 0, 0],)
+        for lengths, S in (([2, 4, 3], 4), ([7, 1], 7), ([2, 1, 3, 3, 2], 3))
+    ]
+    mistakes = [
+        (lambda m: m[:, None, None], "the shape is right, but True still means ignore: turn it round with ~."),
+        (lambda m: ~m, "turned round rightly, but (B, S) is read as (T, S); give it the axes of heads and queries."),
+        (lambda m: m, "this is the mask you were given: turn it round, and give it the axes of heads and queries."),
+        (lambda m: ~m[:, None], "one axis is missing: (B, 1, S) is read as (H, T, S), with the batch for heads."),
+        (lambda m: ~m[:, None, :, None], "the keys stand on the axis of the queries: (B, 1, 1, S), not (B, 1, S, 1)."),
+        (lambda m: ~m[:, :, None, None], "the keys stand on the axis of the heads: (B, 1, 1, S)."),
+        (lambda m: ~m[:, :, None], "the keys stand on the axis of the queries: (B, 1, 1, S)."),
+        (lambda m: ~m[None, None], "the batch stands on the axis of the queries: (B, 1, 1, S)."),
+    ]  # fmt: skip
+    return by_cases(answer, lambda m: ~m[:, None, None], cases, mistakes, read=_mask)
 
 
 def _softmax_cases(scores: Tensor, mask: Tensor) -> list[tuple[Tensor, str]]:
@@ -211,20 +108,22 @@ def _softmax_cases(scores: Tensor, mask: Tensor) -> list[tuple[Tensor, str]]:
 
 
 def _extreme(got: Tensor, right: Tensor, *, by_hand: bool) -> str:
-    """Name what goes wrong with a hidden score of 200 (row 4), or with visible ones of -200 (row 5)."""
+    """Name what goes wrong with a hidden score of 200 (row 4), or with visible ones of -200 and -5000 (5, 6)."""
     if by_hand:
         return "right for small scores, wrong near 200 or -200: there exponentials overflow or vanish. Subtract in each row the largest score that may be seen, or use PyTorch's softmax."
     if not close(got[4], right[4]):
         return "wrong where a hidden score is 200: zeroed after the softmax, the visible weights have vanished, and dividing by their sum does not bring them back. Hide scores before the softmax."
-    return "wrong where visible scores are near -200: the number you fill in is larger, and takes the weight. Fill in minus infinity."
+    near = -5000 if close(got[5], right[5]) else -200
+    return f"wrong where visible scores are near {near}: the number you fill in is larger, and takes the weight. Fill in minus infinity."
 
 
 def safe_softmax(answer: object) -> str | None:
     """Grade a masked softmax that survives a row without keys, extreme scores, and its gradient."""
-    scores = _random(6, 5, seed=0)
+    scores = normal(7, 5, seed=0)
     scores[4, 2] = 200.0  # hidden, and far larger than what may be seen
     scores[5, :2] -= 200.0  # may be seen, and far smaller than what is hidden
-    rows = ["11001", "00000", "11111", "00010", "11010", "11000"]
+    scores[6, 1:3] -= 5000.0
+    rows = ["11001", "00000", "11111", "00010", "11010", "11000", "01100"]
     mask = torch.tensor([[cell == "1" for cell in row] for row in rows])
     right = scores.masked_fill(~mask, -math.inf).softmax(-1).nan_to_num(0).double()
     leaf = scores.clone().requires_grad_()
@@ -238,75 +137,66 @@ def safe_softmax(answer: object) -> str | None:
     words = compare(got, right, [(w.double(), m) for w, m in _softmax_cases(scores, mask)])
     if words and got.shape == right.shape and close(got[:4], right[:4]):
         words = _extreme(got, right, by_hand=not calls.names & {"softmax", "log_softmax"})
-    if words:
-        return words
+    return words or _wrong_gradient(out, leaf) or _other_sizes(answer)
+
+
+def _wrong_gradient(out: object, leaf: Tensor) -> str | None:
     if not isinstance(out, Tensor) or not out.requires_grad:
         return (
             "the weights are right, but no gradient can flow: use tensor operations, without detach or NumPy."
         )
-    (out * _random(6, 5, seed=1)).sum().backward()
+    (out * normal(*out.shape, seed=1)).sum().backward()
     if not leaf.grad.isfinite().all():
         return "the weights are right, but the gradient is NaN: backward still passes through 0/0. Repair the scores before the softmax, not the weights after it."
-    if not torch.equal(scores, leaf.detach()):
-        return "it changes the scores it was given; use masked_fill without the underscore."
     return None
+
+
+def _other_sizes(answer: object) -> str | None:
+    cases = [(normal(T, S, seed=2), normal(T, S, seed=3) > 0) for T, S in ((3, 3), (2, 11), (5, 7))]
+    return by_cases(answer, lambda s, m: s.masked_fill(~m, -math.inf).softmax(-1).nan_to_num(0), cases)
+
+
+def _attend(change: Callable, dim: int = -1) -> Callable:
+    """Return attention over scores that ``change(scores, mask)`` has masked."""
+    return lambda q, k, v, mask: change(q @ k.T / q.shape[-1] ** 0.5, mask).softmax(dim) @ v
+
+
+def _closed(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores.masked_fill(~mask, -math.inf)
+
+
+def _inverted(scores: Tensor, mask: Tensor) -> Tensor:
+    return scores.masked_fill(mask, -math.inf)
+
+
+def _zeroed(q: Tensor, k: Tensor, mask: Tensor) -> Tensor:
+    return (q @ k.T / q.shape[-1] ** 0.5).softmax(-1) * mask
 
 
 def repaired(answer: object) -> str | None:
     """Grade the repair of a masked attention with planted bugs."""
-    T, S, D = 4, 6, 3
-    q, k, v = _random(T, D, seed=0), _random(S, D, seed=1), _random(S, 2, seed=2)
+    cases = [
+        (normal(T, D, seed=0), normal(S, D, seed=1), normal(S, Dv, seed=2), causal_mask(T, S))
+        for T, S, D, Dv in ((4, 6, 3, 2), (2, 7, 5, 3), (5, 5, 11, 7))
+    ]
+    q, k, *_ = cases[0]
     q[0, 0] = 10.0  # the first query: scores near -69 for what it may see, and near 69 for a hidden key
     k[:, 0] = 12.0 * torch.tensor([-1.0, -1.0, -1.0, 0.0, 0.0, 1.0])
-    mask = causal_mask(T, S)
-    scores = q @ k.T / D**0.5
-
-    def out(masked: Tensor, dim: int = -1) -> Tensor:
-        return (masked.softmax(dim).nan_to_num(0) @ v).double()
-
-    closed = scores.masked_fill(~mask, -math.inf)
-    got = numbers(call(answer, q.clone(), k.clone(), v.clone(), mask.clone()))
-    usual = got.shape == (T, 2) and close(got[1:], out(closed)[1:])
-    if usual and not got[0].nan_to_num(0).any():
-        return "zero after the softmax, divided by the sum, fails where a hidden score is far larger: the visible weights have vanished. Fill the scores with minus infinity before it."
-    return compare(
-        got,
-        out(closed),
-        [
-            (out(scores.masked_fill(mask, -math.inf), 0), "nothing is repaired yet: hand in the function after changing it."),
-            (out(closed, 0), "one bug is left: the softmax must run over the keys, the last axis, not over the queries."),
-            (out(scores.masked_fill(mask, -math.inf)), "one bug is left: masked_fill fills where its mask is True, so it hides what may be seen."),
-            ((scores.softmax(-1) * mask @ v).double(), "zero after the softmax leaks: fill the scores with minus infinity before it."),
-            (out(scores * mask), "a score of 0 is not minus infinity: its exponential is 1."),
-            (out(scores), "the mask is not used any more."),
-            (out((q @ k.T).masked_fill(~mask, -math.inf)), "the masking is right, but the scale is gone: divide by the root of the width of q."),
-            (out((q @ k.T / S**0.5).masked_fill(~mask, -math.inf)), "the scale is the root of the width of q, not of the number of keys."),
-        ],
-    )  # fmt: skip
-
-
-def which_leak(answer: object) -> str | None:
-    """Grade which of six functions leak."""
-    right = {"a": True, "b": False, "c": True, "d": False, "e": True, "f": False}
-    reasons = {
-        "a": "a: the weight of the future is zero, but the future stands in the sum that divides all weights.",
-        "b": "b: minus infinity goes in before the softmax, where it is not allowed to attend; nothing is left of the future.",
-        "c": "c: the norm over the sequence holds every word, the later ones too, and it is taken before the mask.",
-        "d": "d: a window shows less of the past, and nothing of the future.",
-        "e": "e: masked_fill fills where its mask is True: it hides the past and leaves the future.",
-        "f": "f: a running sum holds the words up to here and no later one.",
-    }
-    if not isinstance(answer, dict) or set(answer) != set(right):
-        return "keep the dict with its six keys a to f, each True (leaks) or False."
-    for name, value in answer.items():
-        if not isinstance(value, (bool, int)) or value not in (0, 1):
-            return f"{name}: answer True (leaks) or False, not {value!r}."
-    if all(bool(answer[name]) != leak for name, leak in right.items()):
-        return "all six are the other way round: True means that it leaks."
-    for name, leak in right.items():
-        if bool(answer[name]) != leak:
-            return reasons[name]
-    return None
+    divided = "zero after the softmax, divided by the sum, fails where a hidden score is far larger: the visible weights have vanished. Fill the scores with minus infinity before it."
+    mistakes = [
+        (_attend(_inverted, 0), "everything is NaN, as with both bugs: hand in the function after changing it."),
+        (_attend(_closed, 0), "one bug is left: the softmax must run over the keys, the last axis, not over the queries."),
+        (_attend(_inverted), "one bug is left: masked_fill fills where its mask is True, so it hides what may be seen."),
+        (lambda q, k, v, m: _attend(_inverted)(q, k, v, m).nan_to_num(0), "one bug is left: masked_fill fills where its mask is True, so it hides what may be seen."),
+        (lambda q, k, v, m: _zeroed(q, k, m) @ v, "zero after the softmax leaks: fill the scores with minus infinity before it."),
+        (lambda q, k, v, m: _zeroed(q, k, m) / _zeroed(q, k, m).sum(-1, keepdim=True) @ v, divided),
+        (lambda q, k, v, m: _zeroed(q, k, m) / _zeroed(q, k, m).sum(-1, keepdim=True).clamp(1e-9) @ v, divided),
+        (_attend(lambda s, m: s * m), "a score of 0 is not minus infinity: its exponential is 1."),
+        (_attend(lambda s, m: s), "the mask is not used any more."),
+        (lambda q, k, v, m: _closed(q @ k.T, m).softmax(-1) @ v, "the masking is right, but the scale is gone: divide by the root of the width of q."),
+        (lambda q, k, v, m: _closed(q @ k.T / len(k) ** 0.5, m).softmax(-1) @ v, "the scale is the root of the width of q, not of the number of keys."),
+    ]  # fmt: skip
+    return by_cases(answer, _attend(_closed), cases, mistakes)
 
 
 def _suspects(T: int) -> dict[str, tuple[Callable[[Tensor], Tensor], bool]]:
@@ -347,24 +237,45 @@ def _suspects(T: int) -> dict[str, tuple[Callable[[Tensor], Tensor], bool]]:
         "zero after the softmax": (lambda x: ((x @ x.mT).softmax(-1) * mask) @ x, False),
         "a leak of one part in a million": (faint, False),
         "a leak of a few parts in a million on outputs near 3": (faint_and_shifted, False),
+        "a function that hears later words in whole steps": (lambda x: x + x.round().sum(0), False),
         "a function that centres the features of each word first": (centred, False),
     }
 
 
+class _Watched:
+    """A function that notes the largest change to the input it was first called with, and whether one is NaN."""
+
+    def __init__(self, function: Callable[[Tensor], Tensor], x: Tensor) -> None:
+        self.function, self.x = function, x.clone()
+        self.change, self.finite = 0.0, True
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if x.shape == self.x.shape:
+            self.finite &= bool(x.isfinite().all())
+            self.change = max(self.change, (x - self.x).abs().max().item())
+        return self.function(x)
+
+
 def own_leak_test(answer: object) -> str | None:
     """Grade a test for leaks, on right functions and wrong ones."""
-    x = _random(6, 4, seed=0) / 2
-    for name, (fn, causal) in _suspects(6).items():
+    x = normal(6, 4, seed=0) / 2
+    x = x.round() + 0.4 * (x - x.round())  # near whole numbers, so that a small change rounds to the same
+    for name, (function, causal) in _suspects(6).items():
+        watched = _Watched(function, x)
         given = x.clone()
-        got = call(answer, fn, given)
-        if isinstance(got, Tensor) and got.numel() != 1:
-            return "return one bool: True if no output depends on a later input."
+        got = numbers(call(answer, watched, given))
         if not torch.equal(given, x):
             return "it changes the x it was given; change a clone."
+        if got.numel() != 1:
+            return "return one bool: True if no output depends on a later input."
         if bool(got) == causal:
             continue
+        if not watched.finite:
+            return f"it is wrong about {name}: you put NaN or infinity into x, and 0 times those is NaN, so what is hidden shows. Put in finite numbers."
         if causal:
             return f"{name} does not leak, but your test says it does. Compare the outputs before the changed position only: those from it on may change."
+        if watched.change < 0.5:
+            return f"{name} is missed: your changes are {watched.change:.2g} at most, too small to show in every function. Change the numbers by 1 or more."
         if "centres" in name:
             return f"{name} is missed: adding one number to all features of a word leaves no trace there. Change each feature by another amount."
         if "million" in name:
@@ -373,63 +284,57 @@ def own_leak_test(answer: object) -> str | None:
     return None
 
 
+def _step(scale: Callable = lambda D: D**-0.5) -> Callable:
+    def step(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        scores = q @ torch.cat([keys, k]).mT * scale(q.shape[-1])
+        return scores.softmax(-1) @ torch.cat([values, v])
+
+    return step
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return (q @ k.mT * q.shape[-1] ** -0.5).softmax(-1) @ v
+
+
+def _every_row(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+    all_k = torch.cat([keys, k])
+    scores = _closed(torch.cat([keys, q]) @ all_k.mT * q.shape[-1] ** -0.5, causal_mask(len(all_k)))
+    return scores.softmax(-1) @ torch.cat([values, v])
+
+
+def _row(got: object) -> Tensor:
+    got = numbers(got)
+    return got[None] if got.ndim == 1 else got
+
+
 def cached_step(answer: object) -> str | None:
     """Grade one step of attention with kept keys and values."""
-    S, D = 5, 3
-    q, keys, values = _random(1, D, seed=0), _random(S, D, seed=1), _random(S, 2, seed=2)
-    k, v = _random(1, D, seed=3), _random(1, 2, seed=4)
-
-    def attend(q: Tensor, k: Tensor, v: Tensor, scale: float = D**-0.5) -> Tensor:
-        return ((q @ k.mT * scale).softmax(-1) @ v).double()
-
-    all_k, all_v = torch.cat([keys, k]), torch.cat([values, v])
-    right = attend(q, all_k, all_v)
-    kept = keys.clone(), values.clone()
-    got = numbers(call(answer, q.clone(), k.clone(), v.clone(), *kept))
-    if got.shape == (2,):
-        got = got[None]
-    if not (torch.equal(kept[0], keys) and torch.equal(kept[1], values)):
-        return "it changes the tensors that were kept; make longer ones with torch.cat."
-    whole = (
-        (torch.cat([keys, q]) @ all_k.mT * D**-0.5).masked_fill(~causal_mask(S + 1), -math.inf).softmax(-1)
-        @ all_v
-    ).double()
-    return compare(
-        got,
-        right,
-        [
-            (attend(q, keys, values), "the new key and value are missing: a word may attend to itself."),
-            (v.double(), "only the new key is seen; attend to the kept ones too."),
-            (values[:1].double(), "only the first key is seen: a causal mask aligned top-left. One new query sees every key."),
-            (attend(q, all_k, all_v, 1.0), "the scale is missing: divide the scores by the root of D."),
-            (attend(q, all_k, all_v, 1 / D), "you divided the scores by D; divide by its root."),
-            (attend(k, all_k, all_v), "you asked with the key instead of the query."),
-            (attend(q, torch.cat([k, keys]), all_v), "keys and values are in different order: append both at the end."),
-            (attend(q, all_k, torch.cat([v, values])), "keys and values are in different order: append both at the end."),
-            (whole, "only the new word asks: return one row, not one for each word."),
-        ],
-    )  # fmt: skip
+    cases = [
+        (
+            normal(1, D, seed=0),
+            normal(1, D, seed=3),
+            normal(1, Dv, seed=4),
+            normal(S, D, seed=1),
+            normal(S, Dv, seed=2),
+        )
+        for S, D, Dv in ((5, 3, 2), (2, 7, 5), (11, 2, 3))
+    ]
+    order = "keys and values are in different order: append both at the end."
+    mistakes = [
+        (lambda q, k, v, a, b: _attention(q, a, b), "the new key and value are missing: a word may attend to itself."),
+        (lambda q, k, v, a, b: v, "only the new key is seen; attend to the kept ones too."),
+        (lambda q, k, v, a, b: b[:1], "only the first key is seen: a causal mask aligned top-left. One new query sees every key."),
+        (_step(lambda D: 1.0), "the scale is missing: divide the scores by the root of D."),
+        (_step(lambda D: 1 / D), "you divided the scores by D; divide by its root."),
+        (lambda q, k, v, a, b: _step()(k, k, v, a, b), "you asked with the key instead of the query."),
+        (lambda q, k, v, a, b: _attention(q, torch.cat([k, a]), torch.cat([b, v])), order),
+        (lambda q, k, v, a, b: _attention(q, torch.cat([a, k]), torch.cat([v, b])), order),
+        (_every_row, "only the new word asks: return one row, not one for each word."),
+    ]  # fmt: skip
+    return by_cases(answer, _step(), cases, mistakes, read=_row)
 
 
 EXERCISES = [
-    Exercise(
-        "6.1", "One row by hand", "easy", 3,
-        (
-            "The third word may see the first three; the fourth drops out before the softmax.",
-            "The exponentials that remain are 1, 3 and 1. Divide each by their sum.",
-        ),
-        row_by_hand,
-        "The hidden score, although the largest, leaves no trace: not in its own place, and not in the sum.",
-    ),
-    Exercise(
-        "6.2", "Count the open cells", "easy", 5,
-        (
-            "Go row by row: how many keys does the first query see, the second, the tenth?",
-            "The window: 1 + 2 + 3 + 3 + ... The cache: the rows are the last four of the ten.",
-        ),
-        count_pairs,
-        "A triangle is about half of the square; a window grows with the length and not with its square.",
-    ),
     Exercise(
         "6.3", "A mask for a cache", "medium", 8,
         (
@@ -477,16 +382,6 @@ EXERCISES = [
         ),
         repaired,
         "Both bugs run without an error and give numbers of the right shape. Only a test tells.",
-    ),
-    Exercise(
-        "6.8", "Which of them leak", "medium", 6,
-        (
-            "Ask for each: if only the last word changes, can the first output change?",
-            "You can run them: `leaks(fn, x)` on six random vectors.",
-            "Look at what happens before the mask, and at what stands in a denominator.",
-        ),
-        which_leak,
-        "A mask protects what comes after it. What is mixed before it, or divided by a sum over everything, has leaked already.",
     ),
     Exercise(
         "6.9", "Your own leak test", "hard", 15,

@@ -2,102 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import math
-import tracemalloc
-import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from attnlib.functional import attention
-from attnlib.learn.grading import Calls, Exercise, call, close, compare, numbers
+from attnlib.learn.calling import call
+from attnlib.learn.footprint import footprint
+from attnlib.learn.grading import Exercise, by_cases, close, compare, name_number, normal, numbers, single
 from attnlib.linear import linear_attention
 
 
 def _random(*shape: int, seed: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu").double()
-
-
-def _one(answer: object) -> float:
-    """Read a single number."""
-    got = numbers(answer)
-    if got.numel() != 1:
-        raise TypeError(f"the answer must be a single number, got {got.numel()} of them")
-    return got.item()
-
-
-def _name(got: float, right: float, known: Sequence[tuple[float, str]], where: str = "") -> str | None:
-    """Return None if the number is right, else the mistake that leads to it."""
-    if math.isclose(got, right, rel_tol=1e-6):
-        return None
-    for wrong, words in known:
-        if math.isclose(got, wrong, rel_tol=1e-6):
-            return words
-    return f"{where}it should be {right:,.12g}, yours is {got:,.12g}."
-
-
-def product(answer: object) -> str | None:
-    """Grade the operations of a product of a (5, 7) and a (7, 11) matrix."""
-    known = [
-        (385.0, "those are the multiplications; each comes with an addition, and both are operations."),
-        (
-            55.0,
-            "those are the numbers of the result; each of them takes seven multiplications and as many additions.",
-        ),
-        (
-            110.0,
-            "you count two operations for each number of the result; each takes 7 multiplications, not one.",
-        ),
-        (112.0, "those are the numbers of the two matrices; count what is done with them."),
-        (
-            715.0,
-            "true if the first product is not added to anything; by convention its addition counts too: 2 · 5 · 7 · 11.",
-        ),
-    ]
-    return _name(_one(answer), 770, known)
-
-
-def layer(answer: object) -> str | None:
-    """Grade projections and core for n = 100, d = 64, 16 heads."""
-    if not isinstance(answer, dict) or set(answer) != {"projections", "core"}:
-        return "keep the dict with its two keys projections and core."
-    n, d, H = 100, 64, 16
-    wrong = _name(
-        _one(answer["projections"]),
-        8 * n * d * d,
-        [
-            (4 * n * d * d, "projections: half of it. A multiplication and an addition are two operations."),
-            (6 * n * d * d, "projections: that is Q, K and V; the projection of the output is the fourth."),
-            (3 * n * d * d, "projections: there are four of them, and a multiply-add is two operations."),
-            (2 * n * d * d, "projections: that is one of them; there are four: Q, K, V and the output."),
-            (8 * n * d * d / H, "projections: all heads together are d wide, so H does not divide it."),
-            (8 * n * d * d * H, "projections: all heads together are d wide, so H does not multiply it."),
-            (4 * n * n * d, "projections: that is what the core takes; are the two keys swapped?"),
-            (8 * n * n * d, "projections: n and d are swapped: every token goes through a d by d matrix."),
-        ],
-        "projections: ",
-    )
-    return wrong or _name(
-        _one(answer["core"]),
-        4 * n * n * d,
-        [
-            (
-                2 * n * n * d,
-                "core: half of it. Either the product with the values is missing, or a multiply-add was counted once.",
-            ),
-            (
-                n * n * d,
-                "core: a quarter of it. There are two products, and a multiply-add is two operations.",
-            ),
-            (4 * n * n * d / H, "core: that is one head; there are 16, each with a table of n by n scores."),
-            (4 * n * n * d * H, "core: each head is d / H wide, not d."),
-            (4 * n * d * d, "core: n and d are swapped: every token meets every token, over d numbers."),
-            (4 * n * n, "core: each score takes a product over all numbers of a head."),
-        ],
-        "core: ",
-    )
+    return normal(*shape, seed=seed).double()
 
 
 def crossover(answer: object) -> str | None:
@@ -120,40 +40,12 @@ def crossover(answer: object) -> str | None:
         ]
         if Hkv == H:
             known = [(d, at_d)]
-        wrong = _name(
-            _one(call(answer, d, H, Hkv)), d + d * Hkv / H, known, f"with d = {d}, H = {H}, Hkv = {Hkv} "
+        wrong = name_number(
+            single(call(answer, d, H, Hkv)), d + d * Hkv / H, known, f"with d = {d}, H = {H}, Hkv = {Hkv}: "
         )
         if wrong:
             return wrong
     return None
-
-
-def score_memory(answer: object) -> str | None:
-    """Grade the bytes of 16 heads of 8192 by 8192 scores in bfloat16."""
-    n, H = 8192, 16
-    known = [
-        (8.0 * 2 * H * n * n, "that is in bits; eight of them are a byte."),
-        (
-            16.0 * n * n,
-            "a number of bfloat16 has 16 bits, which is 2 bytes; and there are 16 heads. One of the two is missing.",
-        ),
-        (2.0 * n * n, "that is one head; there are 16, each with its own scores."),
-        (
-            4.0 * H * n * n,
-            "twice too much: a number of bfloat16 has 2 bytes, and the scores alone were asked for, not the weights.",
-        ),
-        (2.0 * H * n, "every query has a score for every key: n times n."),
-        (
-            2.0 * H * n * n * 64,
-            "the width does not count: a score is a single number, whatever it was computed from.",
-        ),
-        (2.0 * H * n * n / 2**30, "that is in GiB; bytes were asked for."),
-        (
-            1.0 * H * n * (n + 1),
-            "that is the lower triangle; no mask was mentioned, and all scores are held.",
-        ),
-    ]
-    return _name(_one(answer), 2 * H * n * n, known)
 
 
 def cache(answer: object) -> str | None:
@@ -178,9 +70,9 @@ def cache(answer: object) -> str | None:
             (right / Hkv, "every one of the Hkv heads keeps its keys and values."),
         ]
         where = (
-            f"with {B} sequences, {layers} layers, d = {d}, H = {H}, Hkv = {Hkv}, n = {n} and {width} bytes "
+            f"with {B} sequences, {layers} layers, d = {d}, H = {H}, Hkv = {Hkv}, n = {n} and {width} bytes: "
         )
-        wrong = _name(_one(call(answer, B, layers, d, H, Hkv, n, width)), right, known, where)
+        wrong = name_number(single(call(answer, B, layers, d, H, Hkv, n, width)), right, known, where)
         if wrong:
             return wrong
     return None
@@ -192,13 +84,13 @@ def longest(answer: object) -> str | None:
     for memory, layers, Hkv, D, width in cases:
         token = 2 * layers * Hkv * D * width
         right, exact = memory // token, memory / token
-        got = _one(call(answer, memory, layers, Hkv, D, width))
-        where = f"with {memory:,} bytes "
+        got = single(call(answer, memory, layers, Hkv, D, width))
+        where = f"with {memory:,} bytes: "
         known = [
-            (exact, f"{where}{exact:,.2f} tokens would fill it exactly; there are whole tokens only."),
+            (exact, "so many would fill it exactly; there are whole tokens only."),
             (
                 float(right + 1),
-                f"{where}yours is one token too many: it would not fit any more. Round down, always.",
+                "that many would not fit any more. Round down, always.",
             ),
             (float(memory // (token // 2)), "twice too long: keys and values are both kept."),
             (2 * exact, "twice too long: keys and values are both kept."),
@@ -213,7 +105,10 @@ def longest(answer: object) -> str | None:
         if exact == right:
             known = known[1:]
         if got != right:
-            return _name(got, right, known, where) or f"{where}it should be {right}, yours is {got:g}."
+            return (
+                name_number(got, right, known, where)
+                or f"{where}there are whole tokens only: round down, always."
+            )
     return None
 
 
@@ -253,9 +148,9 @@ def window_pairs(answer: object) -> str | None:
                     "a window longer than the text sees what is there, and no more.",
                 )
             ]
-        where = f"with n = {n} and a window of {window} "
-        wrong = _name(
-            _one(call(answer, n, window)), right, [pair for pair in known if pair[0] != right], where
+        where = f"with n = {n} and a window of {window}: "
+        wrong = name_number(
+            single(call(answer, n, window)), right, [pair for pair in known if pair[0] != right], where
         )
         if wrong:
             return wrong
@@ -282,8 +177,8 @@ def intensity(answer: object) -> str | None:
             (2.0 * group, "those are operations a number; a number takes `width` bytes."),
         ]
         known = [pair for pair in known if not math.isclose(pair[0], right)]
-        where = f"with a group of {group} and {width} bytes a number "
-        wrong = _name(_one(call(answer, group, width)), right, known, where)
+        where = f"with a group of {group} and {width} bytes a number: "
+        wrong = name_number(single(call(answer, group, width)), right, known, where)
         if wrong:
             return wrong
     return None
@@ -321,157 +216,134 @@ def merge(answer: object) -> str | None:
     return None
 
 
-class _Once:
-    """Blocks of scores and values that can be gone through once; notes whether old ones are still held."""
+def _blocks(scores: Tensor, values: Tensor, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield blocks of scores and values, as copies that nothing else holds."""
+    for start in range(0, len(scores), size):
+        yield scores[start : start + size].clone(), values[start : start + size].clone()
 
-    def __init__(self, scores: Tensor, values: Tensor) -> None:
-        self.parts = list(zip(scores.split(3), values.split(3), strict=True))
-        self.held = False
 
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        given: list[weakref.ref] = []
-        for s, v in self.parts:
-            scores, values = s.clone(), v.clone()
-            given.append(weakref.ref(values))
-            yield scores, values
-            del scores, values
-            self.held |= sum(ref() is not None for ref in given) > 1
+def _online(scores: Tensor, values: Tensor, size: int, *, sums: bool = True, mix: bool = True) -> Tensor:
+    """Go through the blocks once, and forget to rescale the sum or the mixed values."""
+    top, total, mixed = torch.tensor(-math.inf).double(), 0.0, torch.zeros(values.shape[1]).double()
+    for s, v in _blocks(scores, values, size):
+        new = torch.maximum(top, s.max())
+        shrink, e = (top - new).exp(), (s - new).exp()
+        total = total * (shrink if sums else 1.0) + e.sum()
+        mixed = mixed * (shrink if mix else 1.0) + e @ v
+        top = new
+    return mixed / total
+
+
+def _each(scores: Tensor, values: Tensor, size: int) -> Tensor:
+    return torch.stack([s.softmax(0) @ v for s, v in _blocks(scores, values, size)])
+
+
+def _shifted(scores: Tensor) -> Tensor:
+    return (scores - scores.max()).exp()
 
 
 def one_pass(answer: object) -> str | None:
     """Grade an online softmax over blocks that come once."""
-    scores, values = _random(11, seed=2) * 2, _random(11, 3, seed=3)
-    scores[-1] = scores.max() + 1.0  # the maximum grows on the way
-    parts = list(zip(scores.split(3), values.split(3), strict=True))
+    cases = []
+    for n, size, width in ((11, 3, 3), (7, 5, 2), (13, 2, 7)):
+        scores = _random(n, seed=2) * 2
+        scores[-1] = scores.max() + 1.0  # the maximum grows on the way
+        cases.append((scores, _random(n, width, seed=3), size))
+    mistakes = [
+        (lambda *case: _online(*case, sums=False, mix=False), "what was summed before is relative to an older maximum: rescale it by exp(old - new)."),
+        (lambda *case: _online(*case, mix=False), "the sum is rescaled, the mixed values are not: both are relative to the old maximum."),
+        (lambda *case: _online(*case, sums=False), "the mixed values are rescaled, the sum is not: both are relative to the old maximum."),
+        (lambda *case: _each(*case).mean(0), "a mean of the blocks' own results: a block with larger scores must count for more."),
+        (lambda *case: _each(*case).sum(0), "a softmax for each block, summed: the weights then sum to the number of blocks."),
+        (lambda *case: _each(*case)[-1], "that is the last block alone; carry the sums on from block to block."),
+        (lambda s, v, _: s.exp() @ v / _shifted(s).sum(), "sum and mixed values are relative to different maxima."),
+        (lambda s, v, _: _shifted(s) @ v, "divide by the sum of the exponentials at the end."),
+        (lambda s, v, _: s.exp() @ v, "divide by the sum of the exponentials at the end."),
+    ]  # fmt: skip
 
-    def run(*, shrink_sum: bool = True, shrink_mix: bool = True) -> Tensor:
-        top, total, mixed = torch.tensor(-math.inf).double(), 0.0, torch.zeros(3).double()
-        for s, v in parts:
-            new = torch.maximum(top, s.max())
-            shrink, e = (top - new).exp(), (s - new).exp()
-            total = total * (shrink if shrink_sum else 1.0) + e.sum()
-            mixed = mixed * (shrink if shrink_mix else 1.0) + e @ v
-            top = new
-        return mixed / total
+    @functools.wraps(answer)
+    def on_blocks(*case: object) -> object:
+        return answer(_blocks(*case))
 
-    blocks = _Once(scores, values)
-    with Calls() as calls:
-        got = numbers(call(answer, iter(blocks)))
-    exponentials = [s.softmax(0) @ v for s, v in parts]
-    mixed = scores.exp() @ values
-    wrong = compare(
-        got,
-        scores.softmax(0) @ values,
-        [
-            (run(shrink_sum=False, shrink_mix=False), "what was summed before is relative to an older maximum: rescale it by exp(old - new)."),
-            (run(shrink_mix=False), "the sum is rescaled, the mixed values are not: both are relative to the old maximum."),
-            (run(shrink_sum=False), "the mixed values are rescaled, the sum is not: both are relative to the old maximum."),
-            (torch.stack(exponentials).mean(0), "a mean of the blocks' own results: a block with larger scores must count for more."),
-            (torch.stack(exponentials).sum(0), "a softmax for each block, summed: the weights then sum to the number of blocks."),
-            (exponentials[-1], "that is the last block alone; carry the sums on from block to block."),
-            (mixed / (scores - scores.max()).exp().sum(), "sum and mixed values are relative to different maxima."),
-            ((scores - scores.max()).exp() @ values, "divide by the sum of the exponentials at the end."),
-            (mixed, "divide by the sum of the exponentials at the end."),
-        ],
-    )  # fmt: skip
-    if wrong:
-        return wrong
-    if "softmax" in calls.names:
-        return "right, but it calls softmax; keep a maximum and a sum yourself."
-    if blocks.held:
-        return "right, but it holds all blocks at once: use each as it comes, and keep three things only."
-    if not torch.isfinite(numbers(call(answer, iter(_Once(scores + 1000, values))))).all():
-        return (
-            "right for small scores, but with scores near 1000 `exp` overflows: subtract the largest so far."
-        )
+    own = {"softmax"}, "it calls softmax; keep a maximum and a sum yourself."
+    wrong = by_cases(on_blocks, lambda s, v, _: s.softmax(0) @ v, cases, mistakes, ready_made=own)
+    return wrong or _extreme_scores(answer) or _keeps_blocks(answer)
+
+
+def _extreme_scores(answer: Callable) -> str | None:
+    """Try scores near 1000 and -1000, and both in one block."""
+    values, scores = _random(7, 3, seed=3), _random(7, seed=4)
+    far = torch.tensor([-1000.0, 0.0, 1000.0, -1000.0, 900.0, 1000.0, 0.0]).double()
+    cases = [
+        (scores + 1000, "with scores near 1000 `exp` overflows: subtract the largest so far."),
+        (scores - 1000, "with scores near -1000 every exponential is 0: does your maximum start at 0? It must start at minus infinity."),
+        (scores + far, "with scores of -1000 and 1000 in one block: subtract the largest score of all so far, not the first or the mean of a block."),
+    ]  # fmt: skip
+    for extreme, words in cases:
+        got = numbers(call(answer, _blocks(extreme, values, 3)))
+        if not close(got, extreme.softmax(0) @ values):
+            return f"right for small scores, but {words}"
     return None
 
 
-class _Largest(TorchDispatchMode):
-    """Note how many numbers the largest tensor has that is made inside it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.count = 0
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        result = func(*args, **(kwargs or {}))
-        for x in result if isinstance(result, (list, tuple)) else [result]:
-            if isinstance(x, Tensor):
-                self.count = max(self.count, x.numel())
-        return result
+def _keeps_blocks(answer: Callable) -> str | None:
+    """Tell whether more is held than a block and three things, over three hundred blocks."""
+    scores, values = _random(900, seed=5), _random(900, 3, seed=6)
+    needs = footprint(answer, lambda: _blocks(scores, values, 3))
+    if needs.held > 450 or needs.python > 2**14:
+        return "right, but blocks are kept, or their scores: use each as it comes. A maximum, a sum and the mixed values are enough."
+    return None
 
 
-def _holds_all_pairs(answer: object, T: int = 512) -> bool:
-    """Tell whether a table of T by T numbers is made on the way, in PyTorch or in NumPy."""
-    q, k, v = _random(T, 4, seed=7).exp().float(), _random(T, 4, seed=8).exp().float(), torch.ones(T, 3)
-    traced = tracemalloc.is_tracing()
-    if not traced:
-        tracemalloc.start()
-    tracemalloc.reset_peak()
-    before = tracemalloc.get_traced_memory()[0]
-    try:
-        call(answer, q.clone(), k.clone(), v.clone())
-        grown = tracemalloc.get_traced_memory()[1] - before
-    finally:
-        if not traced:
-            tracemalloc.stop()
-    with _Largest() as largest:
-        call(answer, q, k, v)
-    return largest.count >= T * T or grown >= 4 * T * T
+def _linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    return linear_attention(q, k, v, causal=True, feature_map=lambda x: x)
+
+
+def _before(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Return what a state gives that is read before it is written; 0/0 for the first token."""
+    weights = (q @ k.T).tril(-1)
+    return weights @ v / weights.sum(-1, keepdim=True)
 
 
 def recurrence(answer: object) -> str | None:
     """Grade linear attention as a recurrence."""
-    given = [_random(6, 4, seed=s).exp().float() for s in (4, 5)] + [_random(6, 3, seed=6).float()]
-    q, k, v = (x.double() for x in given)
-    scores = (q @ k.T).tril()
-    right = linear_attention(q, k, v, causal=True, feature_map=lambda x: x)
-    count = torch.arange(1, 7).double()[:, None]
-    before = scores.tril(-1)
-    shifted = before @ v / before.sum(-1, keepdim=True).clamp_min(1e-300)
-    got = numbers(call(answer, *(x.clone() for x in given)))
-    if got.shape == right.shape and close(got[1:], shifted[1:]):
-        return "you read before you write: add the token's own key and value to the state first, then answer its query."
-    wrong = compare(
-        got,
-        right,
-        [
-            (scores @ v, "divide by the sum of the weights: the query times the sum of the keys so far."),
-            ((q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), "every token sees the whole text; token t may use the state after t tokens only."),
-            (scores @ v / count, "divide by the sum of the weights, not by their number."),
-            (scores @ v / (q @ k.sum(0))[:, None], "you divide by the sum over all keys; the sum of keys belongs to the state, and grows with it."),
-            (attention(q, k, v, causal=True, scale=1.0), "that is softmax attention: here a weight is the product of q and k itself."),
-            (attention(q, k, v, causal=True), "that is softmax attention: here a weight is the product of q and k itself."),
-            (v, "only the token's own key and value are used: the state has to be added up."),
-            (right[-1], "that is the last output; collect one for every token, and stack them."),
-        ],
-    )  # fmt: skip
-    if wrong is None and _holds_all_pairs(answer):
-        return "right, but it makes a table of all pairs, T by T: go through the tokens, and keep a state of fixed size."
-    return wrong
+    cases = [
+        (
+            _random(T, F, seed=4).exp().float(),
+            _random(T, F, seed=5).exp().float(),
+            _random(T, Dv, seed=6).float(),
+        )
+        for T, F, Dv in ((6, 4, 3), (5, 2, 7), (11, 5, 2))
+    ]
+    early = "you read before you write: add the token's own key and value to the state first, then answer its query."
+    soft = "that is softmax attention: here a weight is the product of q and k itself."
+    mistakes = [
+        (_before, early),
+        (lambda *case: _before(*case).nan_to_num(0), early),
+        (lambda q, k, v: (q @ k.T).tril() @ v, "divide by the sum of the weights: the query times the sum of the keys so far."),
+        (lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), "every token sees the whole text; token t may use the state after t tokens only."),
+        (lambda q, k, v: (q @ k.T).tril() @ v / torch.arange(1, len(q) + 1)[:, None], "divide by the sum of the weights, not by their number."),
+        (lambda q, k, v: (q @ k.T).tril() @ v / (q @ k.sum(0))[:, None], "you divide by the sum over all keys; the sum of keys belongs to the state, and grows with it."),
+        (lambda q, k, v: attention(q, k, v, causal=True, scale=1.0), soft),
+        (lambda q, k, v: attention(q, k, v, causal=True), soft),
+        (lambda q, k, v: v, "only the token's own key and value are used: the state has to be added up."),
+        (lambda *case: _linear(*case)[-1], "that is the last output; collect one for every token, and stack them."),
+    ]  # fmt: skip
+    return by_cases(answer, _linear, cases, mistakes) or _goes_back(answer)
+
+
+def _goes_back(answer: Callable, T: int = 256) -> str | None:
+    """Tell whether all pairs are held, or every token goes through those before it again."""
+    q, k = (_random(T, 4, seed=seed).exp().float() for seed in (7, 8))
+    needs = footprint(answer, q, k, torch.ones(T, 3))
+    if needs.held >= T * T // 4 or needs.python >= 2 * T * T:
+        return "right, but it makes a table of all pairs, T by T, at once or row by row: go through the tokens, and keep a state of fixed size."
+    if needs.read >= T * T // 2:
+        return "right, but every token goes through the keys before it again: add each key and value to a state once, and read the state only."
+    return None
 
 
 EXERCISES = [
-    Exercise(
-        "7.1", "One matrix product", "easy", 3,
-        (
-            "The result has 5 · 11 numbers.",
-            "Each of them is a sum of 7 products: 7 multiplications, and 7 additions if the sum starts at 0.",
-        ),
-        product,
-        "Two times the three sizes: everything in this chapter is made of that.",
-    ),
-    Exercise(
-        "7.2", "Both halves of a layer", "easy", 6,
-        (
-            "A projection is the product of an (n, d) and a (d, d) matrix. How many projections are there?",
-            "For a head, scores are the product of an (n, d/H) and a (d/H, n) matrix; mixing is an (n, n) times an (n, d/H).",
-            "Summed over H heads, each of the two products costs 2 n² d.",
-        ),
-        layer,
-        "8 n d² and 4 n² d. The number of heads is in neither.",
-    ),
     Exercise(
         "7.3", "Where they meet", "medium", 7,
         (
@@ -480,15 +352,6 @@ EXERCISES = [
         ),
         crossover,
         "Between d and 2d. Sharing keys makes the projections cheaper, so the core catches up sooner.",
-    ),
-    Exercise(
-        "7.4", "The table of scores", "easy", 4,
-        (
-            "One score for each head, query and key.",
-            "bfloat16 has 16 bits. A byte has 8.",
-        ),
-        score_memory,
-        "Two gibibytes for one layer and one sequence: that is why nobody keeps them.",
     ),
     Exercise(
         "7.5", "The cache of a model", "medium", 6,

@@ -5,319 +5,293 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnlib.functional import attention
-from attnlib.instruments.cost import cache_bytes, multihead_flops, multihead_parameters
-from attnlib.learn.grading import Calls, Exercise, call, compare, numbers
+from attnlib.functional import attention, attention_weights
+from attnlib.instruments.cost import multihead_flops, multihead_parameters
+from attnlib.learn.calling import AnswerError, call
+from attnlib.learn.grading import Exercise, by_cases, name_number, normal, numbers, single
 
 
-def _random(*shape: int, seed: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
-
-
-def _whole(answer: object) -> float:
-    """Read a single number."""
-    got = numbers(answer)
-    if got.numel() != 1:
-        raise TypeError(f"a single number is asked, got {got.numel()} of them")
-    return got.item()
-
-
-def one_mean(answer: object) -> str | None:
-    """Grade two mixtures, and the weight at which they are the same."""
-    if isinstance(answer, (list, tuple)) and len(answer) == 3 and isinstance(answer[2], (list, tuple)):
-        return "the third number is the weight on the first value alone; the second gets the rest."
-    got = numbers(answer).squeeze()
-    if got.shape != (3,):
-        return f"three numbers are asked, yours have shape {tuple(got.shape)}."
-    first, swapped, weight = got.tolist()
-    if abs(first - 6) < 1e-3 and abs(swapped - 6) < 1e-3:
-        return "6 is the plain mean; here the first value gets 0.75 and the second 0.25."
-    if abs(first - 8) < 1e-3 and abs(swapped - 4) < 1e-3:
-        return "the two mixtures are swapped: at first the larger weight lies on 2."
-    if abs(first - 4) > 1e-3:
-        return f"the first mixture is 0.75 · 2 + 0.25 · 10, yours is {first:g}."
-    if abs(swapped - 4) < 1e-3:
-        return "the weights stay where they are; the values change places under them."
-    if abs(swapped - 8) > 1e-3:
-        return f"the second mixture is 0.75 · 10 + 0.25 · 2, yours is {swapped:g}."
-    if weight in (0.0, 1.0):
-        return (
-            f"with a weight of {weight:g} the mixture is one of the two values, so you can tell which it is."
-        )
-    if abs(weight - 0.75) < 1e-3:
-        return "with 0.75 the two mixtures are 4 and 8: they can be told apart."
-    return None if abs(weight - 0.5) < 1e-3 else f"with {weight:g} on the first value the two still differ."
+def _wrong_parameters(C: int, H: int, Hkv: int, bias: bool) -> list[tuple[float, str]]:
+    """Return the mistakes people make in counting parameters."""
+    D, kv, right = C // H, C // H * Hkv, multihead_parameters(C, H, Hkv=Hkv, bias=bias)
+    each = "you count C² for each head; the heads share out one C by C matrix, whatever H is."
+    out = "the matrix on the way out, W_O, is missing."
+    small = "each head projects the whole vector: its matrices are C by D, not D by D."
+    known = [
+        (H * right, each),
+        (H * 4 * C * C, each),
+        (right - C * C - (C if bias else 0), out),
+        (3 * C * C, out),
+        (4 * D**2 * H, small),
+        (3 * D**2 * H + C * C, small),
+    ]
+    if bias:
+        known += [
+            (right - 2 * C - 2 * kv, "the biases are missing: one for each number that a projection gives."),
+            (right + 2 * C - 2 * kv, "the biases of keys and values are as wide as those are, Hkv · D."),
+            (right - C, "there are four biases, one for each projection."),
+        ]
+    if Hkv != H:
+        known += [
+            (4 * C * (C + bias), "W_K and W_V are narrower when keys are shared: Hkv · D wide."),
+            (2 * (C + Hkv) * (C + bias), "W_K and W_V are Hkv · D wide: there are Hkv heads, and each is D = C / H wide."),
+        ]  # fmt: skip
+    return known
 
 
 def parameters(answer: object) -> str | None:
     """Grade the number of parameters."""
     for C, H, Hkv, bias in ((12, 3, 3, False), (12, 3, 3, True), (12, 4, 2, False), (512, 8, 1, True)):
-        kv = C // H * Hkv
         right = multihead_parameters(C, H, Hkv=Hkv, bias=bias)
-        got = _whole(call(answer, C, H, Hkv, bias))
-        known = {
-            H * right: "you count C² for each head; the heads share out one C by C matrix, whatever H is.",
-            H
-            * 4
-            * C
-            * C: "you count C² for each head; the heads share out one C by C matrix, whatever H is.",
-            right - C * C - (C if bias else 0): "the matrix on the way out, W_O, is missing.",
-            3 * C * C: "the matrix on the way out, W_O, is missing.",
-            4
-            * (C // H) ** 2
-            * H: "each head projects the whole vector: its matrices are C by D, not D by D.",
-            3 * (C // H) ** 2 * H
-            + C * C: "each head projects the whole vector: its matrices are C by D, not D by D.",
-        }
-        if bias:
-            known |= {
-                right
-                - 2 * C
-                - 2 * kv: "the biases are missing: one for each number that a projection gives.",
-                right
-                - 2 * C
-                - 2 * kv
-                + 4 * C: "the biases of keys and values are as wide as those are, Hkv · D.",
-                right - C: "there are four biases, one for each projection.",
-            }
-        if Hkv != H:
-            known[4 * C * C + (4 * C if bias else 0)] = (
-                "W_K and W_V are narrower when keys are shared: Hkv · D wide."
-            )
-            known[2 * C * C + 2 * C * Hkv + (2 * C + 2 * Hkv if bias else 0)] = (
-                "W_K and W_V are Hkv · D wide: there are Hkv heads, and each is D = C / H wide."
-            )  # fmt: skip
-        if got != right:
-            where = f"with C = {C}, H = {H}, Hkv = {Hkv}, bias = {bias}: "
-            return where + known.get(got, f"it should be {right}, yours is {got:g}.")
+        where = f"with C = {C}, H = {H}, Hkv = {Hkv}, bias = {bias}: "
+        got = single(call(answer, C, H, Hkv, bias))
+        wrong = name_number(got, right, _wrong_parameters(C, H, Hkv, bias), where)
+        if wrong:
+            return wrong
     return None
 
 
 def operations(answer: object) -> str | None:
     """Grade the floating-point operations of a forward pass."""
-    for T, C, H in ((10, 12, 3), (100, 512, 8)):
+    for T, C, H in ((10, 12, 3), (100, 512, 8), (7, 22, 2)):
         right, projections, mixing = multihead_flops(1, T, C, H), 8 * T * C * C, 4 * T * T * C
-        got = _whole(call(answer, T, C, H))
-        known = {
-            right / 2: "a multiplication and an addition are two operations.",
-            projections: "these are the four projections; scores and mixing are missing.",
-            mixing: "these are scores and mixing; the four projections are missing.",
-            projections * 3 / 4 + mixing: "the fourth projection, W_O, is missing.",
-            projections + mixing / 2: "scores and mixing cost 2 T² C each; one of them is missing.",
-            projections + H * mixing: "a head is D = C / H wide, so H heads cost as much as one of width C.",
-            H * right: "a head is D = C / H wide, so H heads cost as much as one of width C.",
-            H * projections + mixing: "the projections are C by C for all heads together.",
-            projections + mixing / H: "that is one head's part of scores and mixing; there are H.",
-            projections / T + mixing: "each of the T tokens is projected.",
-        }
-        if got != right:
-            where = f"with T = {T}, C = {C}, H = {H}: "
-            return where + known.get(got, f"it should be {right:,}, yours is {got:,.0f}.")
+        narrow = "a head is D = C / H wide, so H heads cost as much as one of width C."
+        known = [
+            (right / 2, "a multiplication and an addition are two operations."),
+            (projections, "these are the four projections; scores and mixing are missing."),
+            (mixing, "these are scores and mixing; the four projections are missing."),
+            (projections * 3 / 4 + mixing, "the fourth projection, W_O, is missing."),
+            (projections + mixing / 2, "scores and mixing cost 2 T² C each; one of them is missing."),
+            (projections + H * mixing, narrow),
+            (H * right, narrow),
+            (H * projections + mixing, "the projections are C by C for all heads together."),
+            (projections + mixing / H, "that is one head's part of scores and mixing; there are H."),
+            (projections / T + mixing, "each of the T tokens is projected."),
+        ]
+        wrong = name_number(single(call(answer, T, C, H)), right, known, f"with T = {T}, C = {C}, H = {H}: ")
+        if wrong:
+            return wrong
     return None
 
 
-def cache(answer: object) -> str | None:
-    """Grade the bytes of three caches."""
-    if not isinstance(answer, dict) or set(answer) != {"own", "grouped", "one"}:
-        return "keep the dict with its three keys own, grouped and one."
-    for name, Hkv in (("own", 32), ("grouped", 8), ("one", 1)):
-        right = cache_bytes(1, Hkv, 4096, 128, layers=24, dtype=torch.float16)
-        got = _whole(answer[name])
-        known = {
-            right
-            / 2: "keys and values are both kept, and a number takes two bytes; a factor of 2 is missing.",
-            right
-            / 4: "keys and values are both kept, and a number takes two bytes; both factors are missing.",
-            right * 2: "a number takes two bytes here; a factor of 2 is too much.",
-            right / 24: "that is one layer; there are 24.",
-            right / Hkv: f"that is one head of keys and values; here there are {Hkv}.",
-            right * 32 / Hkv: "queries are not kept; what counts are the heads of keys and values.",
-            right / 4096: "that is one position; there are 4,096.",
-        }
-        if name == "grouped":
-            known[right / 2] = (
-                "that is 32 / 8 = 4 heads; there are 8 heads of keys and values, not groups of 8."
-            )
-        if got != right:
-            rule = "multiply what is kept at one position of one head by heads, positions and layers."
-            return f"{name}: " + known.get(got, f"{got:,.0f} is not it; {rule}")
-    return None
+def _dealt(heads: Tensor) -> Tensor:
+    return heads.permute(0, 2, 3, 1).flatten(2)
 
 
 def merge(answer: object) -> str | None:
     """Grade the merging of heads to which the coordinates were dealt out in turn."""
-    B, T, D, H = 2, 5, 4, 3
-    x = _random(B, T, D * H, seed=0)
-    heads = x.view(B, T, D, H).permute(0, 3, 1, 2).contiguous()  # (B, H, T, D)
-    return compare(
-        numbers(call(answer, heads.clone())),
-        x.double(),
-        [
-            (heads.transpose(1, 2).flatten(2).double(), "this puts head after head; here neighbouring coordinates lie in different heads."),
-            (heads.reshape(B, T, H * D).double(), "the shape is right, but `view` or `reshape` alone mixes the tokens: bring the axes in order first."),
-            (x.mT.double(), "tokens and coordinates are turned round: (B, T, C)."),
-            (x.view(B, T, D, H).double(), "the order is right; now join the last two axes."),
-            (heads.transpose(1, 2).double(), "the heads are still an axis of their own: (B, T, C) is asked."),
-            (heads.double(), "nothing is merged yet."),
-            (heads.sum(1).double(), "the heads are added up; they hold different coordinates."),
-        ],
-    )  # fmt: skip
+    cases = [(normal(*shape, seed=0),) for shape in ((2, 3, 5, 4), (3, 2, 7, 5), (5, 7, 2, 3))]
+    mistakes = [
+        (lambda x: x.transpose(1, 2).flatten(2), "this puts head after head; here neighbouring coordinates lie in different heads."),
+        (lambda x: x.reshape(x.shape[0], x.shape[2], -1), "the shape is right, but `view` or `reshape` alone mixes the tokens: bring the axes in order first."),
+        (lambda x: _dealt(x).mT, "tokens and coordinates are turned round: (B, T, C)."),
+        (lambda x: x.permute(0, 2, 3, 1), "the order is right; now join the last two axes."),
+        (lambda x: x.transpose(1, 2), "the heads are still an axis of their own: (B, T, C) is asked."),
+        (lambda x: x, "nothing is merged yet."),
+        (lambda x: x.sum(1), "the heads are added up; they hold different coordinates."),
+    ]  # fmt: skip
+    return by_cases(answer, _dealt, cases, mistakes)
 
 
 def repeat(answer: object) -> str | None:
     """Grade the repetition of shared heads."""
-    k, H = _random(2, 3, 5, 4, seed=0), 6
-    return compare(
-        numbers(call(answer, k.clone(), H)),
-        k.repeat_interleave(2, dim=1).double(),
-        [
-            (k.repeat(1, 2, 1, 1).double(), "the heads come as 0, 1, 2, 0, 1, 2: query heads 0 and 1 should share head 0. `repeat_interleave` does that."),
-            (k.repeat_interleave(6, dim=1).double(), "each head is repeated H times; there are Hkv already, so H / Hkv are enough."),
-            (k.repeat_interleave(2, dim=2).double(), "the keys are repeated; the heads are axis 1."),
-            (k.repeat_interleave(2, dim=0).double(), "the batch is repeated; the heads are axis 1."),
-            (k.double(), "nothing is repeated yet."),
-        ],
-    )  # fmt: skip
+    cases = [
+        (normal(*shape, seed=0), H) for shape, H in (((2, 3, 5, 4), 6), ((3, 2, 7, 5), 10), ((2, 7, 3, 2), 7))
+    ]
+    mistakes = [
+        (lambda k, H: k.repeat(1, H // k.shape[1], 1, 1), "the heads come as 0, 1, 2, 0, 1, 2: query heads 0 and 1 should share head 0. `repeat_interleave` does that."),
+        (lambda k, H: k.repeat_interleave(H, dim=1), "each head is repeated H times; there are Hkv already, so H / Hkv are enough."),
+        (lambda k, H: k.repeat_interleave(2, dim=1), "each head is repeated twice, whatever H is: it is needed H / Hkv times."),
+        (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=2), "the keys are repeated; the heads are axis 1."),
+        (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=0), "the batch is repeated; the heads are axis 1."),
+        (lambda k, H: k, "nothing is repeated yet."),
+    ]  # fmt: skip
+    return by_cases(answer, lambda k, H: k.repeat_interleave(H // k.shape[1], dim=1), cases, mistakes)
+
+
+def _found(weights: Tensor, relation: Tensor) -> Tensor:
+    return (weights * relation).sum(-1)
+
+
+def _score(weights: Tensor, relation: Tensor) -> Tensor:
+    return _found(weights, relation)[:, relation.any(-1)].mean(-1)
+
+
+def _hits(weights: Tensor, relation: Tensor) -> Tensor:
+    return (weights.argmax(-1) == relation.float().argmax(-1))[:, relation.any(-1)].float().mean(-1)
 
 
 def score(answer: object) -> str | None:
     """Grade the score of each head for a relation."""
-    weights = _random(3, 6, 6, seed=0).mul(2).softmax(-1)
-    relation = torch.zeros(6, 6, dtype=torch.bool)
-    relation[[1, 2, 4, 5], [0, 0, 3, 1]] = True
-    found = (weights * relation).sum(-1).double()  # (3, 6)
-    top = (weights.argmax(-1)[:, relation.any(-1)] == relation.float().argmax(-1)[relation.any(-1)]).double()
-    right = found.sum(-1) / 4
-    return compare(
-        numbers(call(answer, weights.clone(), relation.clone())),
-        right,
-        [
-            (found.mean(-1), "you average over all queries; for two of them the relation points nowhere, and they do not count."),
-            (found.sum(-1), "you add up; divide by the number of queries for which the relation points somewhere."),
-            ((weights * relation).mean((-1, -2)).double(), "you average over all pairs; each query counts once."),
-            (top.mean(-1), "you count how often the largest weight is in the right place; the score is the weight itself."),
-            (right.mean(), "you average over the heads too; each head has a score of its own."),
-            (found, "these are the scores of each query; average over those for which it points somewhere."),
-            (found[:, relation.any(-1)], "these are the scores of each query; average over them."),
-            ((weights.mT * relation).sum((-1, -2)).double() / 4, "rows and columns are turned round: queries are rows."),
-        ],
-    )  # fmt: skip
+    cases = []
+    for H, T, S, pairs in (
+        (3, 6, 6, [(1, 0), (2, 0), (4, 3), (5, 1)]),
+        (2, 5, 7, [(0, 6), (3, 2)]),
+        (5, 3, 2, [(2, 1)]),
+    ):
+        relation = torch.zeros(T, S, dtype=torch.bool)
+        relation[tuple(zip(*pairs, strict=True))] = True
+        cases.append((normal(H, T, S, seed=0).mul(2).softmax(-1), relation))
+    mistakes = [
+        (lambda w, r: _found(w, r).mean(-1), "you average over all queries; for two of them the relation points nowhere, and they do not count."),
+        (lambda w, r: _found(w, r).sum(-1), "you add up; divide by the number of queries for which the relation points somewhere."),
+        (lambda w, r: (w * r).mean((-1, -2)), "you average over all pairs; each query counts once."),
+        (_hits, "you count how often the largest weight is in the right place; the score is the weight itself."),
+        (lambda w, r: _score(w, r).mean(), "you average over the heads too; each head has a score of its own."),
+        (_found, "these are the scores of each query; average over those for which it points somewhere."),
+        (lambda w, r: _found(w, r)[:, r.any(-1)], "these are the scores of each query; average over them."),
+        (lambda w, r: (w.mT * r).sum((-1, -2)) / r.any(-1).sum(), "rows and columns are turned round: queries are rows."),
+    ]  # fmt: skip
+    return by_cases(answer, _score, cases, mistakes)
+
+
+def _cleared(heads: Tensor, h: int) -> Tensor:
+    heads = heads.clone()
+    heads[:, h % heads.shape[1]] = 0
+    return heads
+
+
+def _merged(heads: Tensor) -> Tensor:
+    return heads.transpose(1, 2).flatten(2)
+
+
+def _without(heads: Tensor, w_o: Tensor, h: int) -> Tensor:
+    return _merged(_cleared(heads, h)) @ w_o
+
+
+def _columns_cleared(heads: Tensor, w_o: Tensor, h: int) -> Tensor:
+    out = _merged(heads) @ w_o
+    out.unflatten(-1, (heads.shape[1], -1))[:, :, h] = 0
+    return out
 
 
 def without(answer: object) -> str | None:
     """Grade the output of the layer without one of its heads."""
-    heads, w_o, h = _random(2, 3, 5, 4, seed=0), _random(12, 12, seed=1), 1
-    merged = heads.transpose(1, 2).flatten(2)
-    keep = torch.ones(12)
-    keep[4:8] = 0
-    right = ((merged * keep) @ w_o).double()
-    given = heads.clone()
-    got = numbers(call(answer, given, w_o.clone(), h))
-    unturned = heads.clone()
-    unturned[:, h] = 0
-    wrong = compare(
-        got,
-        right,
-        [
-            ((merged @ w_o).double(), "this is the output with every head."),
-            ((merged * (1 - keep) @ w_o).double(), "this is what head h alone gives; it should be what the others give."),
-            (right * 3 / 2, "the others are scaled up; a head that is removed leaves only its own part out."),
-            ((merged @ (w_o * keep)).double(), "you clear columns of `w_o`, numbers of the output; the rows of `w_o` belong to the heads."),
-            ((merged * keep).double(), "W_O is missing: the heads still have to be mixed by it."),
-            (((merged * keep) @ w_o.T).double(), "`w_o` is transposed: vectors are rows, so it is `merged @ w_o`."),
-            ((unturned.reshape(2, 5, 12) @ w_o).double(), "the heads are merged without swapping the axes of heads and tokens first."),
-            (((merged * keep.roll(4)) @ w_o).double(), "this is without the next head: counting starts from 0."),
-            (((merged * keep.roll(-4)) @ w_o).double(), "this is without the head before: counting starts from 0."),
-        ],
-    )  # fmt: skip
-    if wrong is None and not torch.equal(given, heads):
-        return "right, but it changes the tensor it was given: work on a copy."
-    return wrong
+    cases = [
+        (normal(B, H, T, D, seed=0), normal(H * D, H * D, seed=1), h)
+        for B, H, T, D, h in ((2, 3, 5, 4, 1), (3, 2, 7, 5, 0), (2, 5, 3, 2, 4))
+    ]
+    mistakes = [
+        (lambda x, w, h: _merged(x) @ w, "this is the output with every head."),
+        (lambda x, w, h: _merged(x) @ w - _without(x, w, h), "this is what head h alone gives; it should be what the others give."),
+        (lambda x, w, h: _without(x, w, h) * x.shape[1] / (x.shape[1] - 1), "the others are scaled up; a head that is removed leaves only its own part out."),
+        (_columns_cleared, "you clear columns of `w_o`, numbers of the output; the rows of `w_o` belong to the heads."),
+        (lambda x, w, h: _merged(_cleared(x, h)), "W_O is missing: the heads still have to be mixed by it."),
+        (lambda x, w, h: _without(x, w.T, h), "`w_o` is transposed: vectors are rows, so it is `merged @ w_o`."),
+        (lambda x, w, h: _cleared(x, h).reshape(len(x), x.shape[2], -1) @ w, "the heads are merged without swapping the axes of heads and tokens first."),
+        (lambda x, w, h: _without(x, w, h + 1), "this is without the next head: counting starts from 0."),
+        (lambda x, w, h: _without(x, w, h - 1), "this is without the head before: counting starts from 0."),
+    ]  # fmt: skip
+    return by_cases(answer, _without, cases, mistakes)
+
+
+def _layer(*, scale=None, axis=-1, view=False, merge=True, out=True, turned="") -> object:
+    """Return multi-head attention from four matrices, with a mistake."""
+
+    def run(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor, w_o: Tensor, H: int) -> Tensor:
+        B, T, C = x.shape
+        D = C // H
+        q, k, v = (x @ (w.T if "in" in turned else w) for w in (w_q, w_k, w_v))
+        q, k, v = (y.view(B, H, T, D) if view else y.view(B, T, H, D).transpose(1, 2) for y in (q, k, v))
+        mixed = (q @ k.mT * (scale(C, D) if scale else D**-0.5)).softmax(axis) @ v
+        mixed = _merged(mixed) if merge else mixed.reshape(B, T, C)
+        return mixed @ (w_o.T if "out" in turned else w_o) if out else mixed
+
+    return run
+
+
+def _heads(x: Tensor, H: int) -> Tensor:
+    return x.unflatten(-1, (H, -1)).transpose(1, 2)
 
 
 def multi_head(answer: object) -> str | None:
     """Grade multi-head attention from four matrices."""
-    B, T, C, H = 2, 6, 12, 3
-    D = C // H
-    x = _random(B, T, C, seed=0)
-    w_q, w_k, w_v, w_o = (_random(C, C, seed=n) / 2 for n in (1, 2, 3, 4))
+    cases = [
+        (normal(B, T, C, seed=0), *(normal(C, C, seed=n) / 2 for n in (1, 2, 3, 4)), H)
+        for B, T, C, H in ((2, 6, 12, 3), (3, 5, 14, 2), (2, 3, 10, 5))
+    ]
+    dealt = "`view(B, H, T, D)` deals the tokens out to the heads: split the last axis, then swap tokens and heads."
+    mistakes = [
+        (_layer(scale=lambda C, D: C**-0.5), "you divide by √C, the width of the model; a head is D = C / H wide, so it is √D."),
+        (_layer(scale=lambda C, D: 1.0), "the scores are not divided by √D."),
+        (_layer(scale=lambda C, D: 1 / D), "you divide by D; its square root is enough."),
+        (_layer(axis=-2), "the softmax runs over the queries; it should run over the keys, the last axis."),
+        (_layer(axis=1), "the softmax runs over the heads; it should run over the keys, the last axis."),
+        (_layer(view=True), dealt),
+        (_layer(view=True, merge=False), dealt),
+        (_layer(merge=False), "the heads are merged without swapping the axes of heads and tokens first."),
+        *((_layer(turned=t), "a matrix is transposed: they stand on the right, `x @ w`, not `x @ w.T`.") for t in ("in, out", "in", "out")),
+        (_layer(out=False), "W_O is missing: the merged heads are still to be mixed by it."),
+        (lambda x, a, b, c, d, H: attention(x @ a, x @ b, x @ c) @ d, "this is one head of width C; split into H heads first."),
+        (lambda x, a, b, c, d, H: _merged(attention(*[_heads(x, H)] * 3)) @ d, "these heads are slices of x; each should be a slice of a projection, `x @ w_q`."),
+        (lambda x, a, b, c, d, H: attention(*(_heads(x @ w, H) for w in (a, b, c))).sum(1), "the heads are added up; they are to be put side by side."),
+        (lambda x, a, b, c, d, H: attention_weights(_heads(x @ a, H), _heads(x @ b, H)), "these are the weights; mix the values with them, merge, and apply w_o."),
+    ]  # fmt: skip
+    own = (
+        {"multi_head_attention_forward", "_native_multi_head_attention"},
+        "it calls PyTorch's own; write out the steps.",
+    )
+    return by_cases(answer, _layer(), cases, mistakes, ready_made=own)
 
-    def heads(y: Tensor, *, view: bool = False) -> Tensor:
-        return y.view(B, H, T, D) if view else y.view(B, T, H, D).transpose(1, 2)
 
-    def run(*, scale=D**-0.5, axis=-1, view=False, merge=True, out=True, turned="") -> Tensor:
-        q, k, v = (heads(x @ (w.T if "in" in turned else w), view=view) for w in (w_q, w_k, w_v))
-        mixed = (q @ k.mT * scale).softmax(axis) @ v
-        mixed = mixed.transpose(1, 2).flatten(2) if merge else mixed.reshape(B, T, C)
-        return (mixed @ (w_o.T if "out" in turned else w_o) if out else mixed).double()
+def _rest(weights: Tensor, j: int) -> Tensor:
+    weights = weights.clone()
+    weights[:, j] = 0
+    return weights
 
-    with Calls() as calls:
-        got = numbers(call(answer, *(t.clone() for t in (x, w_q, w_k, w_v, w_o)), H))
-    q, k, v = (heads(x @ w) for w in (w_q, w_k, w_v))
-    sliced = attention(heads(x), heads(x), heads(x)).transpose(1, 2).flatten(2) @ w_o
-    wrong = compare(
-        got,
-        run(),
-        [
-            (run(scale=C**-0.5), "you divide by √C, the width of the model; a head is D = C / H wide, so it is √D."),
-            (run(scale=1.0), "the scores are not divided by √D."),
-            (run(scale=1 / D), "you divide by D; its square root is enough."),
-            (run(axis=-2), "the softmax runs over the queries; it should run over the keys, the last axis."),
-            (run(axis=1), "the softmax runs over the heads; it should run over the keys, the last axis."),
-            (run(view=True), "`view(B, H, T, D)` deals the tokens out to the heads: split the last axis, then swap tokens and heads."),
-            (run(view=True, merge=False), "`view(B, H, T, D)` deals the tokens out to the heads: split the last axis, then swap tokens and heads."),
-            (run(merge=False), "the heads are merged without swapping the axes of heads and tokens first."),
-            *((run(turned=t), "a matrix is transposed: they stand on the right, `x @ w`, not `x @ w.T`.") for t in ("in, out", "in", "out")),
-            (run(out=False), "W_O is missing: the merged heads are still to be mixed by it."),
-            ((attention(x @ w_q, x @ w_k, x @ w_v) @ w_o).double(), "this is one head of width C; split into H heads first."),
-            (sliced.double(), "these heads are slices of x; each should be a slice of a projection, `x @ w_q`."),
-            ((attention(q, k, v).sum(1)).double(), "the heads are added up; they are to be put side by side."),
-            (((q @ k.mT / D**0.5).softmax(-1)).double(), "these are the weights; mix the values with them, merge, and apply w_o."),
-        ],
-    )  # fmt: skip
-    if wrong:
-        return wrong
-    if calls.names & {"multi_head_attention_forward", "_native_multi_head_attention"}:
-        return "right, but it calls PyTorch's own; write out the steps."
-    return None
+
+def _row_cleared(weights: Tensor, j: int) -> Tensor:
+    return _rest(weights.T, j).T
+
+
+def _kept(weights: Tensor, values: Tensor, j: int) -> Tensor:
+    rest = _rest(weights, j)
+    return rest / rest.sum(-1, keepdim=True) @ values
+
+
+def _moved(new: object) -> object:
+    """Return how far outputs ``new(weights, values, j)`` are from the old ones."""
+    return lambda w, v, j: (w @ v - new(w, v, j)).norm(dim=-1)
+
+
+def _by_columns(weights: Tensor, values: Tensor, j: int) -> Tensor:
+    others = torch.arange(len(values)) != j
+    return weights[:, others] / weights[:, others].sum(0) @ values[others]
+
+
+def _per_query(got: object) -> Tensor:
+    """Read a length for each query, and name the two mistakes that end in NaN."""
+    got = numbers(got)
+    if got.isnan().all():
+        raise AnswerError(
+            "you divide by a sum of 0: that of column j. Each row, one query, is divided by its own sum."
+        )
+    if got.isnan().any():
+        raise AnswerError(
+            "a row was divided by its sum, which is 0. Did you clear row j? It is a query; the keys are the columns."
+        )
+    return got.squeeze(-1) if got.ndim == 2 else got
 
 
 def effect(answer: object) -> str | None:
     """Grade how far the output moves when a key is removed and the other weights fill the gap."""
-    weights, values, j = _random(5, 4, seed=0).softmax(-1), _random(4, 3, seed=1), 2
-    rest = weights.clone()
-    rest[:, j] = 0
-    out, holed = weights @ values, rest @ values
-    kept = holed / rest.sum(-1, keepdim=True)
-    given = weights.clone()
-    got = numbers(call(answer, given, values.clone(), j))
-    cleared = weights.clone()
-    cleared[j] = 0
-    others = torch.arange(4) != j
-    by_column = weights[:, others] / weights[:, others].sum(0)
-    if got.isnan().all():
-        return "you divide by a sum of 0: that of column j. Each row, one query, is divided by its own sum."
-    if got.shape[:1] == (5,) and got.isnan().reshape(5, -1).any(-1).tolist() == [n == j for n in range(5)]:
-        return "you clear row j, which is a query; the keys are the columns."
-    wrong = compare(
-        got.squeeze(-1) if got.shape == (5, 1) else got,
-        (out - kept).norm(dim=-1).double(),
-        [
-            ((out - holed).norm(dim=-1).double(), "the other weights no longer sum to one: divide them by their sum."),
-            ((out - by_column @ values[others]).norm(dim=-1).double(), "you divide by the sums of columns; each row, one query, is divided by its own sum."),
-            ((out - cleared @ values).norm(dim=-1).double(), "you clear row j, which is a query; the keys are the columns."),
-            (kept.norm(dim=-1).double(), "this is the length of the new output; how far is it from the old one?"),
-            (kept.double(), "this is the new output; how far is it from the old one?"),
-            ((out - kept).double(), "this is the difference; its length is asked, one number for each query."),
-            ((out - kept).square().sum(-1).double(), "this is the squared length; take the root."),
-            (weights[:, j].double(), "this is the weight of the key; how far does the output move without it?"),
-            ((out - kept).norm().double(), "this is one length for all queries; each has its own, over the last axis."),
-            ((out - rest.softmax(-1) @ values).norm(dim=-1).double(), "weights are not scores: divide the rest by their sum, without a softmax."),
-        ],
-    )  # fmt: skip
-    if wrong is None and not torch.equal(given, weights):
-        return "right, but it changes the weights it was given: work on a copy."
-    return wrong
+    cases = [
+        (normal(T, S, seed=0).softmax(-1), normal(S, D, seed=1), j)
+        for T, S, D, j in ((5, 4, 3, 2), (3, 7, 2, 0), (2, 3, 11, 1))
+    ]
+    mistakes = [
+        (_moved(lambda w, v, j: _rest(w, j) @ v), "the other weights no longer sum to one: divide them by their sum."),
+        (_moved(_by_columns), "you divide by the sums of columns; each row, one query, is divided by its own sum."),
+        (_moved(lambda w, v, j: _row_cleared(w, j) @ v), "you clear row j, which is a query; the keys are the columns."),
+        (lambda w, v, j: _kept(w, v, j).norm(dim=-1), "this is the length of the new output; how far is it from the old one?"),
+        (_kept, "this is the new output; how far is it from the old one?"),
+        (lambda w, v, j: w @ v - _kept(w, v, j), "this is the difference; its length is asked, one number for each query."),
+        (lambda w, v, j: _moved(_kept)(w, v, j) ** 2, "this is the squared length; take the root."),
+        (lambda w, v, j: w[:, j], "this is the weight of the key; how far does the output move without it?"),
+        (lambda w, v, j: (w @ v - _kept(w, v, j)).norm(), "this is one length for all queries; each has its own, over the last axis."),
+        (_moved(lambda w, v, j: _rest(w, j).softmax(-1) @ v), "weights are not scores: divide the rest by their sum, without a softmax."),
+    ]  # fmt: skip
+    return by_cases(answer, _moved(_kept), cases, mistakes, read=_per_query)
 
 
 def previous(answer: object) -> str | None:
@@ -347,15 +321,6 @@ def previous(answer: object) -> str | None:
 
 EXERCISES = [
     Exercise(
-        "5.1", "Two answers, one mean", "easy", 4,
-        (
-            "A mixture is a sum of weight times value.",
-            "Let the weight be w: the two mixtures are 2w + 10(1 - w) and 10w + 2(1 - w). When are they equal?",
-        ),
-        one_mean,
-        "Unequal weights leave a trace of which value was where; equal ones leave none.",
-    ),
-    Exercise(
         "5.2", "Count the parameters", "easy", 6,
         (
             "Four projections: W_Q and W_O are C by C; W_K and W_V are C by Hkv · D, with D = C // H.",
@@ -373,15 +338,6 @@ EXERCISES = [
         ),
         operations,
         "H cancels: more heads are narrower heads.",
-    ),
-    Exercise(
-        "5.4", "Bytes in a cache", "easy", 5,
-        (
-            "For each layer, position and head of keys and values there are two vectors of width 128: a key and a value.",
-            "2 · layers · positions · Hkv · width · bytes. Queries are not kept.",
-        ),
-        cache,
-        "1.5 GiB for one sequence of 4,096 tokens, if every head keeps its own; that is why keys and values are shared.",
     ),
     Exercise(
         "5.5", "Merge what was dealt", "medium", 8,

@@ -3,276 +3,123 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
-from attnlib.learn.grading import Exercise, call, compare, numbers
-
-
-def _random(*shape: int, seed: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
-
-
-def _double(*values: float) -> Tensor:
-    return torch.tensor(values, dtype=torch.float64)
-
-
-def four_keys(answer: object) -> str | None:
-    """Grade mean and variance of four scores."""
-    return compare(
-        numbers(answer).squeeze(),
-        _double(0, 5),
-        [
-            (_double(5, 0), "mean and variance are swapped: the mean comes first."),
-            (_double(0, 20), "that is the sum of the squares; the variance is their mean, over four keys."),
-            (
-                _double(0, 20 / 3),
-                "you divide by 3, which estimates a variance from a sample; these are all the keys there are, so divide by 4.",
-            ),
-            (_double(0, math.sqrt(5)), "that is the standard deviation; the variance is its square."),
-            (
-                _double(0, math.sqrt(20 / 3)),
-                "that is a standard deviation, and of a sample; the variance is the mean of the four squares.",
-            ),
-            (
-                _double(0, 2),
-                "2 would be the variance for a query of ones; this one has a 2 in it, whose products are larger.",
-            ),
-            (
-                _double(0, 2.5),
-                "that is the mean of the squares of all eight products, or the variance after division by √2; a score is the sum of two products, undivided.",
-            ),
-            (
-                _double(0, 1.25),
-                "you divide the scores by d = 2; the question is about the scores as they are.",
-            ),
-        ],
-        tolerance=0.006,
-    )
-
-
-def spread_of_scores(answer: object) -> str | None:
-    """Grade variance and standard deviation for unequal spreads."""
-    return compare(
-        numbers(answer).squeeze(),
-        _double(144, 12),
-        [
-            (_double(12, 144), "variance and standard deviation are swapped: the variance comes first."),
-            (_double(96, math.sqrt(96)), "you multiply by the standard deviations; the variance of a product is the product of the variances, 9 and 0.25."),
-            (_double(64, 8), "that is for standard deviations of 1; line 8 of the proof now gives 9 and 0.25."),
-            (_double(592, math.sqrt(592)), "you add the two variances; line 7 of the proof multiplies them."),
-            (_double(2.25, 1.5), "that is one product, or the scores after division by √64; the score sums 64 products."),
-            (_double(144, 18), "the variance is right; the standard deviation is its root, and the root of 144 is 12."),
-            (_double(144, 72), "the variance is right; its root is no half."),
-            (_double(144, 96), "the variance is right; 96 is 64 · 1.5, but standard deviations of independent terms do not add. Take the root of 144."),
-            (_double(9216, 96), "you add the standard deviations of 64 terms, 64 · 1.5; for independent terms it is the variances that add."),
-            (_double(224, math.sqrt(224)), "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies, and the squares of them."),
-            (_double(784, 28), "you add the standard deviations 3 and 0.5; line 7 of the proof multiplies their squares."),
-            (_double(96, 12), "the standard deviation is right; the variance is its square."),
-        ],
-        tolerance=0.05,
-    )  # fmt: skip
+from attnlib.learn.calling import call
+from attnlib.learn.grading import Exercise, by_cases, normal, scalar, single
 
 
 def with_a_mean(answer: object) -> str | None:
     """Grade the variance of a score whose numbers have a mean."""
-    for mean, d in ((3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)):
-        square = 1 + mean**2
-        known = [
-            (d, "it must depend on the mean: without (Z), E[q²] is 1 + mean², and E[s] is no longer 0."),
-            (
-                d * square**2,
-                "that is d · E[q²] · E[k²]; take away the square of the mean of each product, mean⁴.",
-            ),
-            (d * square, "both E[q²] and E[k²] change, and E[s]² has to be taken away."),
-            (
-                d * square**2 - (d * mean**2) ** 2,
-                "you take away E[s]², but leave out the mixed terms of line 5: without (Z) they are mean⁴ each, and there are d(d − 1).",
-            ),
-            (
-                d * square**2 + d * (d - 1) * mean**4,
-                "that is E[s²]; the variance takes away E[s]², which is (d · mean²)².",
-            ),
-            (d * (1 + 2 * abs(mean)), "only the square of the mean counts."),
-            (
-                d * (1 + mean**4),
-                "(1 + mean²)² has a middle term, 2 mean²; and mean⁴ is what is taken away.",
-            ),
-            (d + 2 * mean**2, "each of the d products adds 2 mean², not the sum as a whole."),
-            (3 * d, "that is for a mean of 1; write it for any mean."),
-            (
-                math.sqrt(d * (1 + 2 * mean**2)),
-                "that is the standard deviation; leave out the root.",
-            ),
-        ]
-        wrong = compare(
-            numbers(call(answer, mean, d)).squeeze(),
-            torch.tensor(d * (1 + 2 * mean**2), dtype=torch.float64),
-            [(torch.tensor(float(value), dtype=torch.float64), words) for value, words in known],
-            tolerance=1e-3,
-        )
-        if wrong is not None:
-            return f"with mean {mean:g} and d = {d}: {wrong}"
-    return None
+    mistakes = [
+        (lambda m, d: d, "it must depend on the mean: without (Z), E[q²] is 1 + mean², and E[s] is no longer 0."),
+        (lambda m, d: d * (1 + m**2) ** 2, "that is d · E[q²] · E[k²]; take away the square of the mean of each product, mean⁴."),
+        (lambda m, d: d * (1 + m**2), "both E[q²] and E[k²] change, and E[s]² has to be taken away."),
+        (lambda m, d: d * (1 + m**2) ** 2 - (d * m**2) ** 2, "you take away E[s]², but leave out the mixed terms of line 5: without (Z) they are mean⁴ each, and there are d(d − 1)."),
+        (lambda m, d: d * (1 + m**2) ** 2 + d * (d - 1) * m**4, "that is E[s²]; the variance takes away E[s]², which is (d · mean²)²."),
+        (lambda m, d: d * (1 + 2 * abs(m)), "only the square of the mean counts."),
+        (lambda m, d: d * (1 + m**4), "(1 + mean²)² has a middle term, 2 mean²; and mean⁴ is what is taken away."),
+        (lambda m, d: d + 2 * m**2, "each of the d products adds 2 mean², not the sum as a whole."),
+        (lambda m, d: 3 * d, "that is for a mean of 1; write it for any mean."),
+        (lambda m, d: math.sqrt(d * (1 + 2 * m**2)), "that is the standard deviation; leave out the root."),
+    ]  # fmt: skip
+    cases = [(3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)]
+    return by_cases(answer, lambda m, d: d * (1 + 2 * m**2), cases, mistakes, read=scalar, tolerance=1e-3)
+
+
+def _products(divisor: Callable) -> Callable:
+    """Return scores divided by ``divisor(q, k)``."""
+    return lambda q, k: q @ k.mT / divisor(q, k)
 
 
 def scaled_scores(answer: object) -> str | None:
     """Grade scaled scores."""
-    q, k = _random(3, 16, seed=0), _random(5, 16, seed=1)
-    plain = (q @ k.T).double()
-    right = plain / 4
-    return compare(
-        numbers(call(answer, q.clone(), k.clone())),
-        right,
-        [
-            (plain, "these are the plain dot products; divide by the root of the width."),
-            (plain / 16, "you divide by d; only its root leaves a standard deviation of 1."),
-            (plain * 4, "you multiply by the root of the width; divide."),
-            (plain / math.sqrt(5), "that is the root of the number of keys; the width is the last axis."),
-            (plain / math.sqrt(3), "that is the root of the number of queries; the width is the last axis."),
-            (right.T, "queries should be rows and keys columns; this is the transpose."),
-            (right.softmax(-1), "these are the weights; leave out the softmax."),
-            *(
-                (
-                    plain / spread,
-                    "you divide by a spread measured on these scores; the divisor should depend on D alone.",
-                )
-                for c in (0, 1)
-                for spread in (plain.std(correction=c), plain.std(-1, correction=c, keepdim=True))
-            ),
-        ],
-        tolerance=2e-2 if _is_half(answer, q, k) else 1e-4,
-    )
-
-
-def _is_half(answer: object, *arguments: Tensor) -> bool:
-    got = call(answer, *(x.clone() for x in arguments))
-    return getattr(got, "dtype", None) in (torch.float16, torch.bfloat16)
-
-
-def _wrong_divisors(a: Tensor, b: Tensor) -> list[tuple[object, str]]:
-    """Return the mistakes people make, for standard deviations a of q and b of k."""
-    d, right = len(a), (a * b).norm()
-    return [
-        (d**0.5, "that is right for standard deviations of 1 only; those of q and k count too."),
-        ((a * b).square().sum(), "that is the variance of the score; divide by its root."),
-        ((a * b).sum(), "standard deviations of independent terms do not add; their squares do."),
-        ((a * b).sum().sqrt(), "before the root stand variances: square the standard deviations."),
-        (
-            a.norm() * b.norm(),
-            "you sum over q and over k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
-        ),
-        (
-            a.norm() * b.norm() / d**0.5,
-            "you average the variances of q and of k first; coordinate i of q meets coordinate i of k only, so multiply before you sum.",
-        ),
-        (
-            a.mean() * b.mean() * d**0.5,
-            "mean standard deviations do not do: coordinate i of q meets coordinate i of k only, so multiply before you sum.",
-        ),
-        (
-            (a.square() + b.square()).sum().sqrt(),
-            "the variances of q and k multiply, since each term is a product.",
-        ),
-        ((a + b).norm(), "the standard deviations of q and k multiply, since each term is a product."),
-        (a.norm(), "the keys are missing: each product has the variance std_q² · std_k²."),
-        (b.norm(), "the queries are missing: each product has the variance std_q² · std_k²."),
-        (a.mean() * d**0.5, "the keys are missing: each product has the variance std_q² · std_k²."),
-        (
-            (a * b).square().mean().sqrt(),
-            "variances of independent terms add: a sum under the root, no mean.",
-        ),
-        (right * d**0.5, "the sum has d terms already; no further factor √d."),
-        (1 / right, "that is what to multiply by; the question is what to divide by."),
-    ]
+    cases = [(normal(T, D, seed=0), normal(S, D, seed=1)) for T, S, D in ((3, 5, 16), (7, 2, 11), (2, 3, 49))]
+    right = _products(lambda q, k: q.shape[-1] ** 0.5)
+    measured = "you divide by a spread measured on these scores; the divisor should depend on D alone."
+    mistakes = [
+        (_products(lambda q, k: 1), "these are the plain dot products; divide by the root of the width."),
+        (_products(lambda q, k: q.shape[-1]), "you divide by d; only its root leaves a standard deviation of 1."),
+        (_products(lambda q, k: q.shape[-1] ** -0.5), "you multiply by the root of the width; divide."),
+        (_products(lambda q, k: len(k) ** 0.5), "that is the root of the number of keys; the width is the last axis."),
+        (_products(lambda q, k: len(q) ** 0.5), "that is the root of the number of queries; the width is the last axis."),
+        (_products(lambda q, k: 4), "4 is the root of one width, 16; take the root of whatever comes, `q.shape[-1]`."),
+        (lambda q, k: right(q, k).T, "queries should be rows and keys columns; this is the transpose."),
+        (lambda q, k: right(q, k).softmax(-1), "these are the weights; leave out the softmax."),
+        *((_products(lambda q, k, c=c: (q @ k.T).std(correction=c)), measured) for c in (0, 1)),
+        *((_products(lambda q, k, c=c: (q @ k.T).std(-1, correction=c, keepdim=True)), measured) for c in (0, 1)),
+    ]  # fmt: skip
+    return by_cases(answer, right, cases, mistakes)
 
 
 def divisor(answer: object) -> str | None:
     """Grade the divisor for coordinates of different standard deviations."""
-    cases = (
-        ([3.0, 1.0, 0.5], [0.7, 2.0, 4.0]),
-        ([0.2, 0.5, 1.5, 4.0], [0.1, 3.0, 0.7, 0.5]),
-        ([1.0] * 9, [1.0] * 9),
-    )
-    for std_q, std_k in cases:
-        a, b = _double(*std_q), _double(*std_k)
-        right = (a * b).norm()
-        known = _wrong_divisors(a, b)
-        wrong = compare(
-            numbers(call(answer, torch.tensor(std_q), torch.tensor(std_k))).squeeze(),
-            right,
-            [
-                (value, words)
-                for value, words in ((torch.as_tensor(v, dtype=torch.float64), w) for v, w in known)
-                if abs(value - right) > 1e-3
-            ],
-            tolerance=1e-3,
+    cases = [
+        (torch.tensor(std_q), torch.tensor(std_k))
+        for std_q, std_k in (
+            ([3.0, 1.0, 0.5], [0.7, 2.0, 4.0]),
+            ([0.2, 0.5, 1.5, 4.0], [0.1, 3.0, 0.7, 0.5]),
+            ([1.0] * 9, [1.0] * 9),
         )
-        if wrong is not None:
-            return f"with std_q = {std_q} and std_k = {std_k}: {wrong}"
-    return None
+    ]
+    meets = "coordinate i of q meets coordinate i of k only, so multiply before you sum."
+    variance = "each product has the variance std_q² · std_k²."
+    mistakes = [
+        (lambda a, b: len(a) ** 0.5, "that is right for standard deviations of 1 only; those of q and k count too."),
+        (lambda a, b: (a * b).square().sum(), "that is the variance of the score; divide by its root."),
+        (lambda a, b: (a * b).sum(), "standard deviations of independent terms do not add; their squares do."),
+        (lambda a, b: (a * b).sum().sqrt(), "before the root stand variances: square the standard deviations."),
+        (lambda a, b: a.norm() * b.norm(), f"you sum over q and over k first; {meets}"),
+        (lambda a, b: a.norm() * b.norm() / len(a) ** 0.5, f"you average the variances of q and of k first; {meets}"),
+        (lambda a, b: a.mean() * b.mean() * len(a) ** 0.5, f"mean standard deviations do not do: {meets}"),
+        (lambda a, b: (a.square() + b.square()).sum().sqrt(), "the variances of q and k multiply, since each term is a product."),
+        (lambda a, b: (a + b).norm(), "the standard deviations of q and k multiply, since each term is a product."),
+        (lambda a, b: a.norm(), f"the keys are missing: {variance}"),
+        (lambda a, b: b.norm(), f"the queries are missing: {variance}"),
+        (lambda a, b: a.mean() * len(a) ** 0.5, f"the keys are missing: {variance}"),
+        (lambda a, b: (a * b).square().mean().sqrt(), "variances of independent terms add: a sum under the root, no mean."),
+        (lambda a, b: (a * b).norm() * len(a) ** 0.5, "the sum has d terms already; no further factor √d."),
+        (lambda a, b: 1 / (a * b).norm(), "that is what to multiply by; the question is what to divide by."),
+    ]  # fmt: skip
+    return by_cases(answer, lambda a, b: (a * b).norm(), cases, mistakes, read=scalar, tolerance=1e-3)
 
 
-def jacobian(answer: object) -> str | None:
-    """Grade the Jacobian of a softmax for three weights."""
-    p = _double(0.5, 0.3, 0.2)
-    outer, own = torch.outer(p, p), torch.diag(p)
-    soft = p.softmax(-1)
-    diagonal = torch.diag(p * (1 - p))
-    return compare(
-        numbers(answer),
-        own - outer,
-        [
-            (outer, "that is p pᵀ alone; it is taken away from the diagonal matrix of p."),
-            (outer - own, "the signs are the wrong way round: raising a score raises its own weight."),
-            (own, "that is the diagonal matrix alone; take away p pᵀ."),
-            (own + outer, "the products are taken away: what one weight gains the others lose."),
-            (diagonal, "the diagonal is right; off it stands −p_i · p_j, since the other weights shrink."),
-            (torch.diagonal(diagonal), "that is the diagonal; the Jacobian is a 3 by 3 matrix."),
-            (
-                diagonal + outer - torch.diag(torch.diag(outer)),
-                "off the diagonal the sign is minus: what one weight gains the others lose.",
-            ),
-            (
-                torch.diag(soft) - torch.outer(soft, soft),
-                "you took a softmax of the weights; 0.5, 0.3 and 0.2 are weights already.",
-            ),
-        ],
-        tolerance=1e-3,
-    )
+def _head_scores(divisor: Callable, *, dealt: bool = False) -> Callable:
+    """Return the scores of heads that are blocks of neighbours, or dealt out in turn, over ``divisor(q, C)``."""
+
+    def scores(x: Tensor, w_q: Tensor, w_k: Tensor, heads: int) -> Tensor:
+        q, k = x @ w_q, x @ w_k
+        if dealt:
+            q, k = (y.unflatten(-1, (-1, heads)).movedim(-1, 1) for y in (q, k))
+        else:
+            q, k = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in (q, k))  # (B, H, T, D)
+        return q @ k.mT / divisor(q, x.shape[-1])
+
+    return scores
 
 
 def repaired(answer: object) -> str | None:
     """Grade scores of several heads, divided by the right width."""
-    x, w_q, w_k = _random(2, 5, 24, seed=0), _random(24, 24, seed=1), _random(24, 24, seed=2)
-    q, k = ((x @ w).unflatten(-1, (4, 6)).transpose(1, 2) for w in (w_q, w_k))
-    plain = (q @ k.mT).double()  # (2, 4, 5, 5)
-    mixed_q, mixed_k = ((x @ w).unflatten(-1, (6, 4)).movedim(-1, 1) for w in (w_q, w_k))
-    return compare(
-        numbers(call(answer, x.clone(), w_q.clone(), w_k.clone(), 4)),
-        plain / math.sqrt(6),
-        [
-            (
-                plain / math.sqrt(24),
-                "the scores are divided by the root of the model's width, 24, still; each is a sum of 6 products only.",
-            ),
-            (plain / 6, "you divide by the width of a head; take its root."),
-            (plain, "the division is gone; divide by the root of a head's width."),
-            (plain / 2, "you divide by the root of the number of heads; it is their width that counts."),
-            (plain / math.sqrt(5), "you divide by the root of the number of tokens; it is the head's width."),
-            (
-                plain / (math.sqrt(24) / 4),
-                "you divide the root of 24 by the number of heads; divide 24 by it first, then take the root.",
-            ),
-            ((plain / math.sqrt(6)).softmax(-1), "these are the weights; return the scores."),
-            (
-                (mixed_q @ mixed_k.mT).double() / math.sqrt(6),
-                "the heads are cut out wrongly: each is a block of neighbouring numbers.",
-            ),
-        ],
-        tolerance=1e-3,
-    )
+    cases = [
+        (normal(B, T, C, seed=0), normal(C, C, seed=1), normal(C, C, seed=2), heads)
+        for B, T, C, heads in ((2, 5, 24, 4), (3, 7, 22, 2), (2, 3, 15, 5))
+    ]
+    right = _head_scores(lambda q, C: q.shape[-1] ** 0.5)
+    mistakes = [
+        (_head_scores(lambda q, C: C**0.5), "the scores are divided by the root of the model's width C still; each is a sum over a head only."),
+        (_head_scores(lambda q, C: q.shape[-1]), "you divide by the width of a head; take its root."),
+        (_head_scores(lambda q, C: 1), "the division is gone; divide by the root of a head's width."),
+        (_head_scores(lambda q, C: q.shape[1] ** 0.5), "you divide by the root of the number of heads; it is their width that counts."),
+        (_head_scores(lambda q, C: q.shape[2] ** 0.5), "you divide by the root of the number of tokens; it is the head's width."),
+        (_head_scores(lambda q, C: C**0.5 / q.shape[1]), "you divide the root of C by the number of heads; divide C by it first, then take the root."),
+        (_head_scores(lambda q, C: 6**0.5), "6 is the width of a head for one C and one number of heads; take it from what comes, C / heads."),
+        (lambda *case: right(*case).softmax(-1), "these are the weights; return the scores."),
+        (_head_scores(lambda q, C: q.shape[-1] ** 0.5, dealt=True), "the heads are cut out wrongly: each is a block of neighbouring numbers."),
+    ]  # fmt: skip
+    return by_cases(answer, right, cases, mistakes, tolerance=1e-3)
 
 
 def temperature(answer: object) -> str | None:
@@ -282,22 +129,26 @@ def temperature(answer: object) -> str | None:
         ([3.0, 1.0, 0.5, -2.0], 0.9),
         ([3.0, 1.0, 0.5, -2.0], 0.4),
         ([8.0, 7.0, 0.0], 0.6),
+        ([0.5, -2.0, 3.0, 1.0], 0.9),
+        ([-200.0, -203.0, -201.0, -199.0, -207.0], 0.3),
     ]
     tolerance = 1e-3 + 1e-6  # a thousandth, as the exercise says; float32 may round
     for scores, top in cases:
-        s = _double(*scores)
-        got = numbers(call(answer, torch.tensor(scores), top)).squeeze()
-        if got.numel() != 1:
-            return f"return one number, the divisor, and not {got.numel()} numbers."
-        t = got.item()
+        s = torch.tensor(scores, dtype=torch.float64)
+        t = single(call(answer, torch.tensor(scores), top))
         where = f"for scores {scores} and {top:g}"
         if not math.isfinite(t) or t <= 0:
             return f"{where}: the divisor must be a number above 0, yours is {t:g}."
-        found, turned = ((s / d).softmax(-1).max().item() for d in (t, 1 / t))
+        weights = (s / t).softmax(-1)
+        found, turned = weights.max().item(), (s * t).softmax(-1).max().item()
         if abs(found - top) <= tolerance:
             continue
         if abs(turned - top) <= tolerance:
             return f"{where}: that is what to multiply by; the question is what to divide by."
+        if s.argmax() != 0 and abs(weights[0].item() - top) <= tolerance:
+            return f"{where}: the weight of the first score is {top:g} now; it is the largest that should be."
+        if s.argmax() != 0 and not 0.01 < t < 100:
+            return f"{where}: {t:g} is far off. Which weight does your search follow? The largest may stand anywhere."
         if abs(t - 1) < 1e-9:
             return f"{where}: dividing by 1 leaves the largest weight at {found:.3f}."
         way = "larger" if found > top else "smaller"
@@ -305,83 +156,43 @@ def temperature(answer: object) -> str | None:
     return None
 
 
-def _wrong_cosines(q: Tensor, k: Tensor, g: float) -> list[tuple[Tensor, str]]:
-    """Return the mistakes people make with cosine scores."""
-    unit_q, unit_k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))
-    plain, right = q @ k.T, g * unit_q @ unit_k.T
-    return [
-        (unit_q @ unit_k.T, "the factor is missing: cosines lie between −1 and 1, too close for a softmax."),
-        (g * plain, "the lengths still count: divide each query and each key by its own length."),
-        (g * plain / math.sqrt(6), "the lengths still count: divide each query and key by its own length."),
-        (plain / math.sqrt(6), "these are scaled dot products; divide each query and key by its own length."),
-        (g * unit_q @ k.T, "the keys keep their lengths; divide them too."),
-        (g * q @ unit_k.T, "the queries keep their lengths; divide them too."),
-        (
-            right / math.sqrt(6),
-            "the root of the width is not needed any more: a cosine does not grow with it.",
-        ),
-        (
-            g * (q / q.norm()) @ (k / k.norm()).T,
-            "you divide by the length of the whole matrix; each row has its own.",
-        ),
-        (
-            g * (q / q.norm(dim=0)) @ (k / k.norm(dim=0)).T,
-            "you divide columns by their lengths; a query is a row: `dim=-1`.",
-        ),
-        (
-            g * (q / q.square().sum(-1, keepdim=True)) @ (k / k.square().sum(-1, keepdim=True)).T,
-            "you divide by the squared length; take the root.",
-        ),
-        (
-            g * (q / q.abs().sum(-1, keepdim=True)) @ (k / k.abs().sum(-1, keepdim=True)).T,
-            "you divide by the sum of the absolute values; the length is the root of the sum of the squares.",
-        ),
-        (
-            plain.clamp(-g, g),
-            "clamping bounds the scores, but below g the lengths still count; divide each query and key by its own.",
-        ),
-        (
-            g * (plain / g).tanh(),
-            "tanh bounds the scores, but the lengths still count; divide each query and key by its own.",
-        ),
-        (right.T, "queries should be rows and keys columns; this is the transpose."),
-        (right.softmax(-1), "these are the weights; leave out the softmax."),
-        (right / g**2, "you divide by g; multiply by it."),
-    ]
+def _unit(x: Tensor, dim: int = -1) -> Tensor:
+    return x / x.norm(dim=dim, keepdim=True)
+
+
+def _cosines(q: Tensor, k: Tensor, g: float) -> Tensor:
+    return g * _unit(q) @ _unit(k).T
 
 
 def cosine_scores(answer: object) -> str | None:
     """Grade scores that lengths cannot change."""
-    q, k, g = 6 * _random(4, 6, seed=0), 0.5 * _random(5, 6, seed=1), 10.0
-    unit_q, unit_k = (x / x.norm(dim=-1, keepdim=True) for x in (q, k))
-    right = g * unit_q @ unit_k.T
-    return compare(
-        numbers(call(answer, q.clone(), k.clone(), g)),
-        right.double(),
-        [(wrong.double(), words) for wrong, words in _wrong_cosines(q, k, g)],
-        tolerance=1e-3,
-    )
+    cases = [
+        (6 * normal(T, D, seed=0), 0.5 * normal(S, D, seed=1), g)
+        for T, S, D, g in ((4, 5, 6, 10.0), (7, 2, 3, 5.0), (2, 3, 11, 20.0))
+    ]
+    lengths = "divide each query and key by its own length."
+    mistakes = [
+        (lambda q, k, g: _cosines(q, k, 1.0), "the factor is missing: cosines lie between −1 and 1, too close for a softmax."),
+        (lambda q, k, g: g * q @ k.T, f"the lengths still count: {lengths}"),
+        (lambda q, k, g: g * q @ k.T / q.shape[-1] ** 0.5, f"the lengths still count: {lengths}"),
+        (lambda q, k, g: q @ k.T / q.shape[-1] ** 0.5, f"these are scaled dot products; {lengths}"),
+        (lambda q, k, g: g * _unit(q) @ k.T, "the keys keep their lengths; divide them too."),
+        (lambda q, k, g: g * q @ _unit(k).T, "the queries keep their lengths; divide them too."),
+        (lambda q, k, g: _cosines(q, k, g) / q.shape[-1] ** 0.5, "the root of the width is not needed any more: a cosine does not grow with it."),
+        (lambda q, k, g: g * (q / q.norm()) @ (k / k.norm()).T, "you divide by the length of the whole matrix; each row has its own."),
+        (lambda q, k, g: g * _unit(q, 0) @ _unit(k, 0).T, "you divide columns by their lengths; a query is a row: `dim=-1`."),
+        (lambda q, k, g: g * (q / q.square().sum(-1, keepdim=True)) @ (k / k.square().sum(-1, keepdim=True)).T, "you divide by the squared length; take the root."),
+        (lambda q, k, g: g * (q / q.abs().sum(-1, keepdim=True)) @ (k / k.abs().sum(-1, keepdim=True)).T, "you divide by the sum of the absolute values; the length is the root of the sum of the squares."),
+        (lambda q, k, g: (q @ k.T).clamp(-g, g), f"clamping bounds the scores, but below g the lengths still count; {lengths}"),
+        (lambda q, k, g: g * (q @ k.T / g).tanh(), f"tanh bounds the scores, but the lengths still count; {lengths}"),
+        (lambda q, k, g: _cosines(q, k, g).T, "queries should be rows and keys columns; this is the transpose."),
+        (lambda q, k, g: _cosines(q, k, g).softmax(-1), "these are the weights; leave out the softmax."),
+        (lambda q, k, g: _cosines(q, k, 1 / g), "you divide by g; multiply by it."),
+    ]  # fmt: skip
+    return by_cases(answer, _cosines, cases, mistakes, tolerance=1e-3)
 
 
 EXERCISES = [
-    Exercise(
-        "4.1", "All keys of one query", "easy", 4,
-        (
-            "The scores are 1 + 2, 1 − 2, −1 + 2 and −1 − 2.",
-            "The mean is 0, so the variance is the mean of the four squares.",
-        ),
-        four_keys,
-        "It is the query's squared length, 1 + 4: for a fixed query, that is the variance over keys. In the mean over queries it is d.",
-    ),
-    Exercise(
-        "4.2", "Unequal spreads", "easy", 4,
-        (
-            "Line 7 of the proof: each term contributes E[q²] · E[k²]. With mean zero those are the two variances.",
-            "The variances are 3² and 0.5². There are 64 terms.",
-        ),
-        spread_of_scores,
-        "Standard deviations enter squared. Divided by √64 these scores would spread by 1.5, and not by 1.",
-    ),
     Exercise(
         "4.3", "Numbers with a mean", "medium", 8,
         (
@@ -409,15 +220,6 @@ EXERCISES = [
         ),
         divisor,
         "√d is the case in which every product has variance 1.",
-    ),
-    Exercise(
-        "4.6", "Three weights", "medium", 6,
-        (
-            "On the diagonal stands p_i (1 − p_i): how a weight moves with its own score.",
-            "Off the diagonal stands −p_i p_j. Each row sums to zero.",
-        ),
-        jacobian,
-        "Rows sum to zero: what one weight gains, the others lose.",
     ),
     Exercise(
         "4.7", "A quiet bug", "medium", 6,

@@ -8,65 +8,37 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib.learn.grading import Calls, Exercise, call, close, compare, explain, numbers
+from attnlib.learn.calling import AnswerError, call, explain
+from attnlib.learn.grading import Exercise, by_cases, close, normal, numbers, scalar, single
 
-U = torch.tensor([3.0, 4.0], dtype=torch.float64)
-OTHERS = torch.tensor([[4.0, 3.0], [6.0, 8.0], [-4.0, 3.0]], dtype=torch.float64)
 KING, MAN, QUEEN = (torch.tensor(x, dtype=torch.float64) for x in ([0, 4], [1, 0], [4, 4]))
 
 
-def _random(*shape: int, seed: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")
+def _unit(x: Tensor, dim: int = -1) -> Tensor:
+    return x / x.norm(dim=dim, keepdim=True)
 
 
-def cosines_by_hand(answer: object) -> str | None:
-    """Grade three cosines with (3, 4)."""
-    products, lengths = OTHERS @ U, OTHERS.norm(dim=1)
-    right = products / lengths / 5
-    return compare(
-        numbers(answer).squeeze(),
-        right,
-        [
-            (products, "these are the dot products; divide each by both lengths."),
-            (products / 5, "you divided by the length of (3, 4) alone; divide by the other length too."),
-            (products / lengths, "you divided by the other length alone; divide by that of (3, 4), which is 5, too."),
-            (products / (lengths * 5) ** 2, "you divided by the squared lengths; a length is the root of x · x."),
-            (right.clamp(-1, 1).arccos(), "these are angles; the cosine itself was asked for."),
-            (right.clamp(-1, 1).arccos().rad2deg(), "these are angles; the cosine itself was asked for."),
-            ((OTHERS - U).norm(dim=1), "these are distances, which grow as words differ; a cosine shrinks."),
-            (right.flip(0), "these are right, but in the opposite order."),
-        ],
-        tolerance=0.006,
-    )  # fmt: skip
+def _cosines(x: Tensor, y: Tensor) -> Tensor:
+    return _unit(x) @ _unit(y).T
 
 
 def cosine_table(answer: object) -> str | None:
     """Grade a table of cosines between the rows of two matrices."""
-    x, y = 2 * _random(5, 3, seed=0), 3 * _random(7, 3, seed=1)
-    with Calls() as calls:
-        got = numbers(call(answer, x.clone(), y.clone()))
-    products, a, b = x @ y.T, x.norm(dim=1)[:, None], y.norm(dim=1)
-    right = (products / a / b).double()
-    wrong = compare(
-        got,
-        right,
-        [
-            (products.double(), "these are dot products; divide each by the lengths of its two rows."),
-            ((products / a).double(), "the rows of x have length one, those of y do not yet."),
-            ((products / b).double(), "the rows of y have length one, those of x do not yet."),
-            ((products / a**2 / b**2).double(), "you divide by the squared lengths; take the root."),
-            ((products / (a * b).sqrt()).double(), "one root too many: divide by the lengths, not by their roots."),
-            ((F.normalize(x, dim=0) @ F.normalize(y, dim=0).T).double(), "you divide columns by their length; each word is a row: dim=-1."),
-            ((products / x.norm() / y.norm()).double(), "you divide by the length of the whole table; each row has its own."),
-            (right.T, "rows belong to x and columns to y; yours is turned round."),
-            (1 - right, "this is one minus the cosine, a distance; the cosine was asked for."),
-        ],
-    )  # fmt: skip
-    if wrong:
-        return wrong
-    if "cosine_similarity" in calls.names:
-        return "right, but it calls the ready-made function; write it with a product and lengths."
-    return None
+    sizes = ((5, 7, 3), (2, 3, 11), (7, 2, 5))
+    cases = [(2 * normal(N, D, seed=0), 3 * normal(M, D, seed=1)) for N, M, D in sizes]
+    mistakes = [
+        (lambda x, y: x @ y.T, "these are dot products; divide each by the lengths of its two rows."),
+        (lambda x, y: _unit(x) @ y.T, "the rows of x have length one, those of y do not yet."),
+        (lambda x, y: x @ _unit(y).T, "the rows of y have length one, those of x do not yet."),
+        (lambda x, y: _cosines(x, y) / x.norm(dim=1)[:, None] / y.norm(dim=1), "you divide by the squared lengths; take the root."),
+        (lambda x, y: _cosines(x, y) * (x.norm(dim=1)[:, None] * y.norm(dim=1)).sqrt(), "one root too many: divide by the lengths, not by their roots."),
+        (lambda x, y: _unit(x, 0) @ _unit(y, 0).T, "you divide columns by their length; each word is a row: dim=-1."),
+        (lambda x, y: x @ y.T / x.norm() / y.norm(), "you divide by the length of the whole table; each row has its own."),
+        (lambda x, y: _cosines(y, x), "rows belong to x and columns to y; yours is turned round."),
+        (lambda x, y: 1 - _cosines(x, y), "this is one minus the cosine, a distance; the cosine was asked for."),
+    ]  # fmt: skip
+    own = {"cosine_similarity"}, "it calls the ready-made function; write it with a product and lengths."
+    return by_cases(answer, _cosines, cases, mistakes, ready_made=own)
 
 
 def long_key(answer: object) -> str | None:
@@ -93,7 +65,7 @@ def long_key(answer: object) -> str | None:
 
 def nearest_rows(answer: object) -> str | None:
     """Grade a search for the rows with the highest cosine, some left out."""
-    vectors, target = _random(11, 3, seed=5) * torch.linspace(0.3, 3, 11)[:, None], _random(3, seed=6)
+    vectors, target = normal(11, 3, seed=5) * torch.linspace(0.3, 3, 11)[:, None], normal(3, seed=6)
     cosine = F.cosine_similarity(vectors, target[None])
 
     def best(score: Tensor, n: int, without: list[int]) -> list[int]:
@@ -127,49 +99,57 @@ def nearest_rows(answer: object) -> str | None:
             return words
     if len(got) != 4:
         return f"four rows were asked for (n = 4), yours are {len(got)}: return row numbers, nearest first."
-    return f"for one table the rows should be {right}, yours are {got}."
+    stray = next((row for row in got if row not in right), None)
+    if stray is None:
+        return "the right rows, but in another order: the nearest should come first."
+    return f"row {stray} is none of the four nearest by cosine."
+
+
+def _analogy_case() -> tuple[Tensor, list[tuple[int, int, int]]]:
+    vectors = normal(17, 3, seed=7) * torch.linspace(0.4, 2.5, 17)[:, None]
+    vectors[:3] = torch.tensor([[2.0, 0.3, 0.0], [0.5, 0.0, 0.0], [2.0, -0.2, 0.1]])  # 0 - 1 + 2 points at 1
+    generator = torch.Generator().manual_seed(1)
+    drawn = [tuple(torch.randperm(17, generator=generator)[:3].tolist()) for _ in range(12)]
+    return vectors, [*drawn, (0, 1, 2)]
 
 
 def analogy_row(answer: object) -> str | None:
     """Grade an analogy among rows, with the inputs left out."""
     vectors, questions = _analogy_case()
+    got = [round(single(call(answer, vectors.clone(), *q))) for q in questions]
 
-    def solve(target: Tensor, without: list[int], *, by_product: bool = False) -> int:
-        score = vectors @ target if by_product else F.cosine_similarity(vectors, target[None])
-        score[without] = -torch.inf
-        return int(score.argmax())
+    def all_of(rule: object, out: str = "abc", *, by_product: bool = False) -> list[int]:
+        rows = []
+        for q in questions:
+            target = rule(*(vectors[i] for i in q))
+            score = vectors @ target if by_product else F.cosine_similarity(vectors, target[None])
+            score[[q["abc".index(name)] for name in out]] = -torch.inf
+            rows.append(int(score.argmax()))
+        return rows
 
-    got = []
-    for q in questions:
-        rows = numbers(call(answer, vectors.clone(), *q)).flatten()
-        if rows.numel() != 1:
-            return f"one row number was asked for, yours are {rows.numel()}."
-        got.append(round(rows.item()))
+    def right_sum(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+        return a - b + c
 
-    def all_of(rule: object) -> list[int]:
-        return [rule(*(vectors[i] for i in q), list(q)) for q in questions]
-
+    one_left = "{} is not left out: none of the three inputs may be the answer."
     known = [
-        (all_of(lambda a, b, c, q: solve(a - b + c, q)), None),
-        (all_of(lambda a, b, c, q: solve(a - b + c, [])), "the inputs are not left out, so one of them wins; that is what happens with real words too."),
-        (all_of(lambda a, b, c, q: solve(a - b + c, q[:1])), "only a is left out; b and c have to be left out as well."),
-        (all_of(lambda a, b, c, q: solve(a + b - c, q)), "the signs are wrong: a - b + c."),
-        (all_of(lambda a, b, c, q: solve(b - a + c, q)), "the signs are wrong: a - b + c."),
-        (all_of(lambda a, b, c, q: solve(a - b + c, q, by_product=True)), "this takes the largest dot product, which favours long vectors; compare by cosine."),
-        (all_of(lambda a, b, c, q: solve(a, q)), "this is the word nearest to a; b and c take no part."),
-        (all_of(lambda a, b, c, q: solve(c, q)), "this is the word nearest to c; a and b take no part."),
+        (all_of(right_sum), None),
+        (all_of(right_sum, ""), "the inputs are not left out, so one of them wins; that is what happens with real words too."),
+        (all_of(right_sum, "a"), "only a is left out; b and c have to be left out as well."),
+        (all_of(right_sum, "c"), "only c is left out; a and b have to be left out as well."),
+        (all_of(right_sum, "ac"), one_left.format("b")),
+        (all_of(right_sum, "ab"), one_left.format("c")),
+        (all_of(right_sum, "bc"), one_left.format("a")),
+        (all_of(lambda a, b, c: a + b - c), "the signs are wrong: a - b + c."),
+        (all_of(lambda a, b, c: b - a + c), "the signs are wrong: a - b + c."),
+        (all_of(right_sum, by_product=True), "this takes the largest dot product, which favours long vectors; compare by cosine."),
+        (all_of(lambda a, b, c: a), "this is the word nearest to a; b and c take no part."),
+        (all_of(lambda a, b, c: c), "this is the word nearest to c; a and b take no part."),
     ]  # fmt: skip
     for rows, words in known:
         if got == rows:
             return words
     n = next(i for i, (g, r) in enumerate(zip(got, known[0][0], strict=True)) if g != r)
-    return f"for rows {questions[n]} the answer is row {known[0][0][n]}, yours is {got[n]}."
-
-
-def _analogy_case() -> tuple[Tensor, list[tuple[int, int, int]]]:
-    vectors = _random(17, 3, seed=7) * torch.linspace(0.4, 2.5, 17)[:, None]
-    generator = torch.Generator().manual_seed(1)
-    return vectors, [tuple(torch.randperm(17, generator=generator)[:3].tolist()) for _ in range(12)]
+    return f"for rows {questions[n]} another row than {got[n]} is nearest to a - b + c."
 
 
 def long_step(answer: object) -> str | None:
@@ -177,135 +157,149 @@ def long_step(answer: object) -> str | None:
     c = numbers(answer).squeeze()
     if c.shape != (2,) or not c.isfinite().all():
         return f"woman should be two finite numbers, yours has shape {tuple(c.shape)}."
-    target = KING - MAN + c
+    target, step = KING - MAN + c, c - MAN
     if target.norm() < 1e-9:
         return "king - man + woman is then zero, and has no direction."
-    to_king, to_queen = (F.cosine_similarity(target, w, dim=0).item() for w in (KING, QUEEN))
+
+    def cosines(target: Tensor) -> list[float]:
+        return [F.cosine_similarity(target, word, dim=0).item() for word in (KING, QUEEN)]
+
+    to_king, to_queen = cosines(target)
     if to_queen > to_king:
         return None
     told = f"king - man + woman is ({target[0]:.3g}, {target[1]:.3g}): cosine {to_king:.3g} with king, {to_queen:.3g} with queen."
     if to_queen == to_king:
         return f"{told} A tie; a little further."
-    step = c - MAN
+    level = cosines(KING + step * torch.tensor([1.0, 0.0]))
+    if level[1] > level[0]:
+        return f"{told} Your step from man to woman, ({step[0]:.3g}, {step[1]:.3g}), goes far enough to the side, but it is too steep: from king to queen it is (4, 0)."
     if F.cosine_similarity(step, QUEEN - KING, dim=0) < 0.9:
         return f"{told} From king to queen the step is (4, 0), yours from man to woman is ({step[0]:.3g}, {step[1]:.3g}): let it point the same way."
     return f"{told} The step from man to woman points where queen lies, but does not go far enough."
 
 
+def _count(
+    ids: Tensor, size: int, window: int,
+    *, before: bool = True, after: bool = True, own: bool = False, wrap: bool = False, near: bool = False,
+) -> Tensor:  # fmt: skip
+    n = torch.zeros(size, size, dtype=torch.float64)
+    for i in range(len(ids)):
+        for d in range(0 if own else 1, window + 1):
+            for j in {i - d, i + d} - ({i + d} if not after else set()) if before else {i + d}:
+                if wrap or 0 <= j < len(ids):
+                    n[ids[i], ids[j % len(ids)]] += 1 / max(d, 1) if near else 1
+    return n
+
+
 def cooccurrence(answer: object) -> str | None:
     """Grade a table of how often words stand near each other."""
-    ids, size = torch.tensor([0, 1, 2, 1, 1, 3, 0, 4, 4, 2, 0, 1, 2, 5]), 7
+    text = torch.tensor([0, 1, 2, 1, 1, 3, 0, 4, 4, 2, 0, 1, 2, 5])
+    cases = [(text, 7, 2), (text, 6, 3), (text.flip(0)[:11], 11, 1)]
+    mistakes = [
+        (lambda *case: _count(*case, before=False), "you count what follows only; what stands before counts too."),
+        (lambda *case: _count(*case, after=False), "you count what stands before only; what follows counts too."),
+        (lambda ids, size, window: _count(ids, size, window - 1), "it does not reach far enough: window 2 reaches two words to each side."),
+        (lambda ids, size, window: _count(ids, size, window // 2), "the window is counted to each side, not as a whole."),
+        (lambda ids, size, window: _count(ids, size, window + 1), "it reaches too far: window 2 means two words to each side, not three."),
+        (lambda *case: _count(*case, own=True), "each word is counted as its own neighbour: leave distance 0 out."),
+        (lambda *case: _count(*case).fill_diagonal_(0), "a word near another copy of itself counts too; only a place is not its own neighbour."),
+        (lambda *case: _count(*case).clamp(max=1), "each pair is counted once at most. `n[i, j] += 1` with tensors of rows and columns adds 1 once, however often a pair comes: use a loop, `index_put_(..., accumulate=True)` or `bincount`."),
+        (lambda *case: _count(*case, wrap=True), "the end of the text is joined to its beginning: `roll` does that. A negative index does too. Cut the ends off."),
+        (lambda *case: _count(*case, near=True), "nearer words count for more in yours; here each counts 1."),
+        (lambda *case: 2 * _count(*case), "every pair is counted twice over."),
+        (lambda *case: _count(*case) / 2, "every pair is counted half."),
+    ]  # fmt: skip
+    return by_cases(answer, _count, cases, mistakes)
 
-    def count(
-        window: int, *, two_sided: bool = True, own: bool = False, once: bool = False, wrap: bool = False
-    ) -> Tensor:
-        n = torch.zeros(size, size, dtype=torch.float64)
-        for i in range(len(ids)):
-            for d in range(0 if own else 1, window + 1):
-                for j in {i - d, i + d} if two_sided else {i + d}:
-                    if wrap or 0 <= j < len(ids):
-                        n[ids[i], ids[j % len(ids)]] += 1
-        return n.clamp(max=1) if once else n
 
-    got = numbers(call(answer, ids.clone(), size, 2))
-    wrong = compare(
-        got,
-        count(2),
-        [
-            (count(2, two_sided=False), "you count what follows only; what stands before counts too."),
-            (count(2, two_sided=False).T, "you count what stands before only; what follows counts too."),
-            (count(1), "only direct neighbours are counted; window 2 reaches two words to each side."),
-            (count(3), "this reaches three words to each side; window 2 means two."),
-            (count(2, own=True), "each word is counted as its own neighbour: leave distance 0 out."),
-            (count(2, once=True), "each pair is counted once at most. `n[i, j] += 1` with tensors of rows and columns adds 1 once, however often a pair comes: use a loop, `index_put_(..., accumulate=True)` or `bincount`."),
-            (count(2, wrap=True), "the end of the text is joined to its beginning: `roll` does that. Cut the ends off."),
-            (2 * count(2), "every pair is counted twice over."),
-        ],
-    )  # fmt: skip
-    if wrong:
-        return wrong
-    wrong = compare(numbers(call(answer, ids.clone(), size, 3)), count(3))
-    return wrong and f"right for window 2, but not for window 3: {wrong}"
+def _pmi(n: Tensor, power: float = 1.0) -> Tensor:
+    """Return the pointwise mutual information, 0 where nothing was counted."""
+    common = n.sum(0) ** power
+    return (n / n.sum(1, keepdim=True) / common * common.sum()).log().where(n > 0, 0)
+
+
+def _finite(got: object) -> Tensor:
+    got = numbers(got)
+    if got.isnan().any():
+        raise AnswerError("there is a NaN in it: 0 times infinity, or 0 divided by 0.")
+    if got.isinf().any():
+        raise AnswerError(
+            "pairs that never come are minus infinity; the P stands for positive: everything below 0 becomes 0."
+        )
+    return got
 
 
 def ppmi(answer: object) -> str | None:
     """Grade positive pointwise mutual information."""
-    n = torch.tensor([[0.0, 8, 2, 0], [8, 0, 1, 3], [2, 1, 4, 1], [0, 3, 1, 0]])
-    total, row = n.sum(), n.sum(1, keepdim=True)
-    pmi = (n * total / row / row.T).log().double()
-    right = pmi.clamp(min=0)
-    finite = n > 0
+    table = torch.tensor([[0.0, 8, 2, 0], [8, 0, 1, 3], [2, 1, 4, 1], [0, 3, 1, 0]])
+    other = torch.tensor([[3.0, 1, 0], [1, 0, 5], [0, 5, 20]])
+    zero = "everything is 0: the logarithm of a share is negative. The total is missing: count times total, divided by row and column sum."
+    mistakes = [
+        (_pmi, "negative values are still there; the P stands for positive: everything below 0 becomes 0."),
+        (lambda n: _pmi(n).abs(), "you take the absolute value; negative ones become 0."),
+        (lambda n: _pmi(n, 0.75).clamp(min=0), "this is the one with the power 3/4; here the column sums count as they are."),
+        (lambda n: _pmi(n).clamp(min=0) / math.log(2), "this is the logarithm to base 2; the natural one was asked for."),
+        (lambda n: _pmi(n).exp().where(n > 0, 0), "the logarithm is missing."),
+        (lambda n: _pmi(n).exp().where(n > 0, 0).clamp(min=1), "the logarithm is missing."),
+        (lambda n: (n * n.sum() / n.sum(1, keepdim=True)).log().clamp(min=0), "this compares with the row alone; how common the other word is matters too."),
+        (torch.zeros_like, zero),
+        (lambda n: (n + 1).log(), "this is the logarithm of the counts; compare them with what chance would give."),
+        (lambda n: n.log().clamp(min=0), "this is the logarithm of the counts; compare them with what chance would give."),
+    ]  # fmt: skip
+    cases = [(table,), (other,), (torch.cat([table, table], 1).repeat(2, 1) + torch.eye(8),)]
     try:
-        got = numbers(call(answer, n.clone()))
+        return by_cases(answer, lambda n: _pmi(n).clamp(min=0), cases, mistakes, read=_finite)
     except ValueError as error:
         return f"it stopped with `{explain(error)}`: math.log takes one number, and none that is 0; use `.log()`."
-    if got.shape == right.shape and got.isnan().any():
-        return "there is a NaN in it: 0 times infinity, or 0 divided by 0."
-    if got.shape == right.shape and got.isinf().any():
-        return "pairs that never come are minus infinity; the P stands for positive: everything below 0 becomes 0."
-    kept = pmi.where(finite, 0)
-    mistakes = [
-        (kept, "negative values are still there; the P stands for positive: everything below 0 becomes 0."),
-        (kept.abs(), "you take the absolute value; negative ones become 0."),
-        (right / math.log(2), "this is the logarithm to base 2; the natural one was asked for."),
-        ((n * total / row / row.T).double(), "the logarithm is missing."),
-        (kept.exp().where(finite, 0), "the logarithm is missing."),
-        ((n * total / row).log().double().clamp(min=0), "this compares with the row alone; how common the other word is matters too."),
-        (torch.zeros_like(right), "everything is 0: the logarithm of a share is negative. The total is missing: count times total, divided by row and column sum."),
-        ((n + 1).log().double(), "this is the logarithm of the counts; compare them with what chance would give."),
-    ]  # fmt: skip
-    return compare(got, right, mistakes)
+
+
+def _loss(x: Tensor, y: Tensor, n: Tensor, *, true: float = 1.0, false: float = -1.0) -> Tensor:
+    """Return the loss of each example; the two factors turn the signs inside of the sigmoids."""
+    negative = torch.einsum("bd,bkd->bk", x, n)
+    return -F.logsigmoid(true * (x * y).sum(-1)) - F.logsigmoid(false * negative).sum(-1)
+
+
+def _false(x: Tensor, n: Tensor) -> Tensor:
+    return -F.logsigmoid(-torch.einsum("bd,bkd->bk", x, n))
+
+
+def _true(x: Tensor, y: Tensor) -> Tensor:
+    return -F.logsigmoid((x * y).sum(-1))
 
 
 def negative_sampling(answer: object) -> str | None:
     """Grade the loss of skip-gram with negative sampling."""
-    x, y, n = _random(5, 3, seed=0), _random(5, 3, seed=1), _random(5, 7, 3, seed=2)
-    positive, negative = (x * y).sum(-1), torch.einsum("bd,bkd->bk", x, n)
-    log = F.logsigmoid
-
-    def total(p: Tensor, q: Tensor) -> Tensor:
-        return -(log(p) + log(q).sum(-1)).mean().double()
-
-    got = numbers(call(answer, x.clone(), y.clone(), n.clone()))
-    got = got.reshape(()) if got.numel() == 1 else got
-    right = total(positive, -negative)
-    wrong = compare(
-        got,
-        right,
-        [
-            (total(positive, negative), "the negatives are pulled closer as well: turn their sign round, log σ(-x · n)."),
-            (total(-positive, -negative), "the true context is pushed away: no minus inside its σ."),
-            (-right, "this is to be made larger; a loss is to be made smaller: turn the sign round."),
-            (-(log(positive).mean() + log(-negative).mean()).double(), "you average over the negatives; add them up."),
-            (right * 5, "this is the sum over the batch; take its mean."),
-            (-(log(positive) + log(-negative).sum(-1)).double(), "one number for each example; take their mean."),
-            (-log(positive).mean().double(), "the negatives take no part."),
-            (-log(-negative).sum(-1).mean().double(), "the true context takes no part."),
-            (-(positive.sigmoid() + (-negative).sigmoid().sum(-1)).mean().double(), "the logarithm is missing."),
-        ],
-    )  # fmt: skip
+    cases = [
+        (normal(B, D, seed=0), normal(B, D, seed=1), normal(B, K, D, seed=2))
+        for B, K, D in ((5, 7, 3), (2, 3, 11), (3, 2, 5))
+    ]
+    mistakes = [
+        (lambda x, y, n: _loss(x, y, n, false=1.0).mean(), "the negatives are pulled closer as well: turn their sign round, log σ(-x · n)."),
+        (lambda x, y, n: _loss(x, y, n, true=-1.0).mean(), "the true context is pushed away: no minus inside its σ."),
+        (lambda x, y, n: -_loss(x, y, n).mean(), "this is to be made larger; a loss is to be made smaller: turn the sign round."),
+        (lambda x, y, n: (_true(x, y) - _false(x, n).sum(-1)).mean(), "the two parts have different signs: both logarithms count with a minus."),
+        (lambda x, y, n: (_true(x, y) + _false(x, n).mean(-1)).mean(), "you average over the negatives; add them up."),
+        (lambda x, y, n: (_true(x, y) + 5 * _false(x, n).mean(-1)).mean(), "five times a mean stands for a sum in the chapter; here add the negatives up."),
+        (lambda x, y, n: _loss(x, y, n.flatten(0, 1).expand(len(x), -1, -1)).mean(), "each example is compared with the negatives of all; it has negatives of its own, n[b]."),
+        (lambda x, y, n: _loss(x, y, n).sum(), "this is the sum over the batch; take its mean."),
+        (_loss, "one number for each example; take their mean."),
+        (lambda x, y, n: _true(x, y).mean(), "the negatives take no part."),
+        (lambda x, y, n: _false(x, n).sum(-1).mean(), "the true context takes no part."),
+        (lambda x, y, n: -((-_true(x, y)).exp() + (-_false(x, n)).exp().sum(-1)).mean(), "the logarithm is missing."),
+    ]  # fmt: skip
+    wrong = by_cases(answer, lambda x, y, n: _loss(x, y, n).mean(), cases, mistakes, read=scalar)
     if wrong:
         return wrong
-    far = numbers(call(answer, x * 300, y.clone(), n.clone())).reshape(-1)
+    x, y, n = cases[0]
+    far = scalar(call(answer, x * 300, y.clone(), n.clone()))
     if not far.isfinite().all():
         return "right for small products, but large ones give infinity: σ underflows to 0, and log 0 is minus infinity. `F.logsigmoid` takes both in one step."
-    return (
-        None
-        if close(far[0], -(log((x * 300 * y).sum(-1)) + log(-300 * negative).sum(-1)).mean().double(), 1.0)
-        else "right for small products, but not for large ones: do not cut them off."
-    )
+    if not close(far, _loss(x * 300, y, n).mean().double(), 1.0):
+        return "right for small products, but not for large ones: do not cut them off."
+    return None
 
 
 EXERCISES = [
-    Exercise(
-        "2.1", "Cosines by hand", "easy", 3,
-        (
-            "The cosine is the dot product divided by both lengths.",
-            "(3, 4) has length 5, since 3² + 4² = 25. So has (4, 3): the first cosine is 24/25.",
-        ),
-        cosines_by_hand,
-        "A cosine does not see lengths: (6, 8) is (3, 4) twice over, and points the same way.",
-    ),
     Exercise(
         "2.2", "A table of cosines", "easy", 6,
         (

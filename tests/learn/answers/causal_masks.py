@@ -71,6 +71,13 @@ def repair(fill=None, dim=-1, scale=None):
     return fn
 
 
+def planted(q, k, v, mask, dim=0):
+    scores = q @ k.T / q.shape[-1] ** 0.5
+    scores = scores.masked_fill(mask, -torch.inf)
+    weights = scores.softmax(dim)
+    return weights @ v
+
+
 def with_numpy(q, k, v, mask):
     q, k, v, mask = (t.numpy() for t in (q, k, v, mask))
     e = np.exp(q @ k.T / math.sqrt(q.shape[1])) * mask
@@ -99,6 +106,11 @@ def random_leak_test(fn, x):
         if (fn(x) != fn(changed)).any(-1)[:j].any():
             return torch.tensor(False)
     return torch.tensor(True)
+
+
+def zeroing_leak_test(fn, x):
+    keep = 1 - torch.eye(len(x))[:, :, None]
+    return all(torch.equal(fn(x)[:j], fn(x * keep[j])[:j]) for j in range(len(x)))
 
 
 def future_at_once(fn, x):
@@ -170,10 +182,16 @@ RIGHT = {
         lambda s, m: s.masked_fill(~m, -1e9).softmax(-1) * m,
     ],
     "6.7": [repair(), with_numpy, lambda q, k, v, m: safe(q @ k.mT / q.shape[1] ** 0.5, m) @ v],
-    "6.8": [LEAKS, {k: int(v) for k, v in LEAKS.items()}],
+    "6.8": [
+        LEAKS,
+        {k: int(v) for k, v in LEAKS.items()},
+        {k: torch.tensor(v) for k, v in LEAKS.items()},
+        {k: np.bool_(v) for k, v in LEAKS.items()},
+    ],
     "6.9": [
         leak_test(torch.equal),
         random_leak_test,
+        zeroing_leak_test,
         future_at_once,
         lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
     ],
@@ -185,7 +203,7 @@ WRONG = [
     ("6.1", [0.1, 0.3, 0.1, 0.5], "nothing is masked"),
     ("6.1", [0.25, 0.75, 0, 0], "may see itself"),
     ("6.1", [0, 0, 0, 1], "inverted"),
-    ("6.1", [0.2, 0.6, 0.2], "give four weights"),
+    ("6.1", [0.2, 0.6, 0.2], "one number each is asked"),
     ("6.1", [1, 3, 1, 0], "divide by their sum"),
     ("6.1", [1 / 3, 1 / 3, 1 / 3, 0], "not equal"),
     ("6.2", OPEN | {"causal": 100}, "every pair"),
@@ -242,12 +260,15 @@ WRONG = [
     ("6.6", lambda s, m: (s * m).softmax(-1), "its exponential is 1"),
     ("6.6", zeroed_and_divided, "where a hidden score is 200"),
     ("6.6", lambda s, m: s.masked_fill(~m, -50.0).softmax(-1) * m, "near -200"),
+    ("6.6", lambda s, m: s.masked_fill(~m, -1000.0).softmax(-1) * m, "near -5000"),
     ("6.6", raw_exponentials, "overflow or vanish"),
     ("6.6", lambda s, m: by_exponentials(s, m, s.max()), "not the largest of all"),
     ("6.6", added, "the gradient is NaN"),
     ("6.6", lambda s, m: safe(s.detach(), m), "no gradient can flow"),
-    ("6.6", filled_in_place, "changes the scores"),
-    ("6.7", repair(lambda s, m: s.masked_fill(m, INF), 0), "nothing is repaired yet"),
+    ("6.6", filled_in_place, "it changes `scores`"),
+    ("6.7", planted, "everything is NaN, as with both bugs"),
+    ("6.7", lambda q, k, v, m: planted(q, k, v, ~m), "not over the queries"),
+    ("6.7", lambda q, k, v, m: planted(q, k, v, m, -1), "hides what may be seen"),
     ("6.7", repair(dim=0), "not over the queries"),
     ("6.7", repair(lambda s, m: s.masked_fill(m, INF)), "hides what may be seen"),
     ("6.7", lambda q, k, v, m: ((q @ k.T / 3**0.5).softmax(-1) * m) @ v, "zero after the softmax"),
@@ -273,7 +294,7 @@ WRONG = [
         )
     ),
     ("6.8", [True] * 6, "keep the dict"),
-    ("6.8", LEAKS | {"a": "yes"}, "answer True"),
+    ("6.8", LEAKS | {"a": "yes"}, "a: the answer must hold numbers"),
     ("6.9", leak_test(torch.equal, until=1), "those from it on may change"),
     ("6.9", lambda fn, x: True, "attention without a mask is missed"),
     ("6.9", lambda fn, x: False, "does not leak, but your test says it does"),
@@ -283,6 +304,10 @@ WRONG = [
     ("6.9", leak_test(torch.allclose), "bit for bit"),
     ("6.9", leak_test(torch.equal, spread=False), "by another amount"),
     ("6.9", leak_test(torch.equal, copy=False), "change a clone"),
+    ("6.9", leak_test(torch.equal, sizes=0.1), "your changes are 0.2 at most"),
+    ("6.9", leak_test(torch.equal, sizes=1e-4), "your changes are 0.0002 at most"),
+    ("6.9", leak_test(torch.equal, sizes=math.nan), "you put NaN or infinity into x"),
+    ("6.9", leak_test(torch.equal, sizes=math.inf), "you put NaN or infinity into x"),
     ("6.9", lambda fn, x: leaks(fn, x), "return one bool"),
     ("6.10", step(lambda k, v, a, b: (a, b)), "the new key and value are missing"),
     ("6.10", step(lambda k, v, a, b: (k, v)), "only the new key is seen"),
@@ -292,5 +317,5 @@ WRONG = [
     ("6.10", lambda q, k, v, a, b: step()(k, k, v, a, b), "with the key instead"),
     ("6.10", step(lambda k, v, a, b: (torch.cat([k, a]), torch.cat([b, v]))), "in different order"),
     ("6.10", every_row, "only the new word asks"),
-    ("6.10", in_place_step, "that were kept"),
+    ("6.10", in_place_step, "it changes `keys`"),
 ]

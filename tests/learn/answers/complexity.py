@@ -116,18 +116,45 @@ def with_softmax(blocks):
     return out
 
 
+def online_by(shift, start=-math.inf):
+    """Subtracts another number than the largest score so far."""
+
+    def answer(blocks):
+        top, total, mixed = start, 0.0, 0.0
+        for scores, values in blocks:
+            new = max(top, shift(scores).item())
+            e, shrink = (scores - new).exp(), math.exp(top - new)
+            total, mixed, top = total * shrink + e.sum(), mixed * shrink + e @ values, new
+        return mixed / total
+
+    return answer
+
+
+def keeping(keep, total):
+    def answer(blocks):
+        kept, top, mixed = [], -math.inf, 0.0
+        for scores, values in blocks:
+            kept.append(keep(scores))
+            new = max(top, scores.max().item())
+            mixed, top = mixed * math.exp(top - new) + (scores - new).exp() @ values, new
+        return mixed / total(kept, top)
+
+    return answer
+
+
 def each_block(join):
     return lambda blocks: join(torch.stack([s.softmax(0) @ v for s, v in blocks]))
 
 
 def recurrent(*, read_first=False, divide="sum", add=True):
     def answer(q, k, v):
-        table, total, out = torch.zeros(4, 3), torch.zeros(4), []
+        table, total, out = torch.zeros(k.shape[1], v.shape[1]), torch.zeros(k.shape[1]), []
         for t, (query, key, value) in enumerate(zip(q, k, v, strict=True)):
             if not read_first:
                 table = (table if add else 0) + torch.outer(key, value)
                 total = (total if add else 0) + key
-            by = {"sum": query @ total, "count": t + 1, "all": query @ k.sum(0), "none": 1}[divide]
+            by = query @ (k.sum(0) if divide == "all" else total) if divide in ("sum", "all") else 1
+            by = t + 1 if divide == "count" else by
             out.append(query @ table / by)
             if read_first:
                 table, total = table + torch.outer(key, value), total + key
@@ -151,7 +178,7 @@ def cumulative(q, k, v):
 
 def recurrent_numpy(q, k, v):
     q, k, v = (x.numpy() for x in (q, k, v))
-    table, total, out = np.zeros((4, 3)), np.zeros(4), []
+    table, total, out = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), []
     for query, key, value in zip(q, k, v, strict=True):
         table, total = table + np.outer(key, value), total + key
         out.append(query @ table / (query @ total))
@@ -160,6 +187,32 @@ def recurrent_numpy(q, k, v):
 
 def recurrent_in_double(q, k, v):
     return recurrent_numpy(q.double(), k.double(), v.double())
+
+
+def rows_kept(q, k, v):
+    rows = [k[: t + 1] @ q[t] for t in range(len(q))]
+    return torch.stack([row @ v[: len(row)] / row.sum() for row in rows])
+
+
+def rows_again(q, k, v):
+    rows = ((k[: t + 1] @ q[t], v[: t + 1]) for t in range(len(q)))
+    return torch.stack([row @ values / row.sum() for row, values in rows])
+
+
+def rows_of_blocks(q, k, v, size=256):
+    out = []
+    for t in range(0, len(q), size):
+        weights = (q[t : t + size] @ k.T).tril(t)
+        out.append(weights @ v / weights.sum(-1, keepdim=True))
+    return torch.cat(out)
+
+
+def growing(q, k, v):
+    table, total, out = torch.zeros(k.shape[1], v.shape[1]), 0, torch.empty(0, v.shape[1])
+    for t in range(len(q)):
+        table, total = table + k[t, :, None] * v[t], total + k[t]
+        out = torch.cat([out, (q[t] @ table / (q[t] @ total))[None]])
+    return out
 
 
 def all_pairs(q, k, v):
@@ -224,6 +277,7 @@ RIGHT = {
     "7.11": [
         recurrent(),
         by_steps,
+        growing,
         cumulative,
         recurrent_numpy,
         recurrent_in_double,
@@ -237,8 +291,8 @@ WRONG = [
     ("7.1", 110, "each takes 7 multiplications"),
     ("7.1", 112, "the numbers of the two matrices"),
     ("7.1", 715, "by convention"),
-    ("7.1", 7, "it should be 770, yours is 7"),
-    ("7.1", [5, 7], "a single number"),
+    ("7.1", 7, "it is too small"),
+    ("7.1", [5, 7], "one number"),
     ("7.2", LAYER | {"projections": 4 * 100 * 64**2}, "A multiplication and an addition are two"),
     ("7.2", LAYER | {"projections": 6 * 100 * 64**2}, "the output is the fourth"),
     ("7.2", LAYER | {"projections": 3 * 100 * 64**2}, "there are four of them"),
@@ -250,7 +304,7 @@ WRONG = [
     ("7.2", LAYER | {"core": 4 * 100**2 * 4}, "that is one head"),
     ("7.2", LAYER | {"core": 4 * 100**2 * 64 * 16}, "each head is d / H wide"),
     ("7.2", LAYER | {"core": 4 * 100 * 64**2}, "core: n and d are swapped"),
-    ("7.2", LAYER | {"core": 1}, "core: it should be 2,560,000, yours is 1"),
+    ("7.2", LAYER | {"core": 1}, "core is too small"),
     ("7.2", {"core": LAYER["projections"], "projections": LAYER["core"]}, "are the two keys swapped"),
     ("7.2", [1, 2], "keep the dict"),
     ("7.3", lambda d, H, Hkv: 2 * d, "as many key heads as query heads"),
@@ -260,7 +314,7 @@ WRONG = [
     ("7.3", lambda d, H, Hkv: d * (3 + Hkv / H) / 2, "K and V both do"),
     ("7.3", lambda d, H, Hkv: d * (1 + H / Hkv), "upside down"),
     ("7.3", lambda d, H, Hkv: 960 if d == 768 else d, "at n = d the core is the smaller"),
-    ("7.3", lambda d, H, Hkv: 5, "it should be 960, yours is 5"),
+    ("7.3", lambda d, H, Hkv: 5, "5 is too small"),
     ("7.4", 2**34, "in bits"),
     ("7.4", 16 * 8192**2, "One of the two is missing"),
     ("7.4", 2 * 8192**2, "that is one head"),
@@ -268,7 +322,7 @@ WRONG = [
     ("7.4", 2 * 16 * 8192, "a score for every key"),
     ("7.4", 2, "in GiB"),
     ("7.4", 16 * 8192 * 8193, "lower triangle"),
-    ("7.4", 3, "it should be 2,147,483,648"),
+    ("7.4", 3, "it is too small"),
     ("7.5", lambda *a: cached(*a) / 2, "keys and values are both kept"),
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * d * n * w, "you count the query heads"),
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * (d // Hkv) * n * w, "a head to be d / Hkv wide"),
@@ -280,10 +334,10 @@ WRONG = [
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * d * n * w, "each head is d / H wide"),
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * d // H * n * n * w, "it grows with n, not n²"),
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * n * w, "d / H numbers for a token"),
-    ("7.5", lambda *a: 1, "it should be 76,800,000, yours is 1"),
+    ("7.5", lambda *a: 1, "1 is too small"),
     ("7.6", lambda m, layers, Hkv, D, w: m / (2 * layers * Hkv * D * w), "whole tokens only"),
-    ("7.6", lambda *a: fits(*a) + 1, "one token too many"),
-    ("7.6", lambda m, layers, Hkv, D, w: round(m / (2 * layers * Hkv * D * w)), "one token too many"),
+    ("7.6", lambda *a: fits(*a) + 1, "that many would not fit"),
+    ("7.6", lambda m, layers, Hkv, D, w: round(m / (2 * layers * Hkv * D * w)), "that many would not fit"),
     ("7.6", lambda m, layers, Hkv, D, w: m // (layers * Hkv * D * w), "twice too long"),
     ("7.6", lambda m, layers, Hkv, D, w: m // (2 * Hkv * D * w), "every layer keeps"),
     ("7.6", lambda m, layers, Hkv, D, w: m // (16 * layers * Hkv * D * w), "eight times too short"),
@@ -291,7 +345,7 @@ WRONG = [
     ("7.6", lambda m, layers, Hkv, D, w: m // (2 * layers * Hkv * D), "a number takes `width` bytes"),
     ("7.6", lambda *a: math.isqrt(fits(*a)), "no root"),
     ("7.6", lambda m, layers, Hkv, D, w: 2 * layers * Hkv * D * w, "what one token takes"),
-    ("7.6", lambda *a: 5, "it should be 40,690, yours is 5"),
+    ("7.6", lambda *a: 5, "5 is too small"),
     ("7.7", lambda n, w: n * n, "that is every pair"),
     ("7.7", lambda n, w: n * w, "the first sees itself alone"),
     ("7.7", lambda n, w: windowed(n, w) - n, "the query itself is one of the keys"),
@@ -300,7 +354,7 @@ WRONG = [
     ("7.7", lambda n, w: sum(min(n, i + w) - max(0, i - w + 1) for i in range(n)), "looks ahead"),
     ("7.7", lambda n, w: n * (n + 1) // 2, "the whole triangle"),
     ("7.7", lambda n, w: n * w - w * (w - 1) // 2, "a window longer than the text"),
-    ("7.7", lambda n, w: 1, "it should be 27, yours is 1"),
+    ("7.7", lambda n, w: 1, "1 is too small"),
     ("7.8", lambda g, w: w / (2 * g), "upside down"),
     ("7.8", lambda g, w: 4 * g / w, "both read"),
     ("7.8", lambda g, w: g / w, "half of it"),
@@ -308,7 +362,7 @@ WRONG = [
     ("7.8", lambda g, w: 2 / (w * g), "it does not share the work"),
     ("7.8", lambda g, w: 2 * g / (8 * w), "in bytes already"),
     ("7.8", lambda g, w: 2 * g, "operations a number"),
-    ("7.8", lambda g, w: 100, "it should be 1.5, yours is 100"),
+    ("7.8", lambda g, w: 100, "100 is too large"),
     ("7.9", merged(lambda m, n: n), "relative to different maxima"),
     ("7.9", lambda m1, l1, o1, m2, l2, o2: (o1 + o2) / 2, "a plain mean"),
     ("7.9", lambda m1, l1, o1, m2, l2, o2: o1 + o2, "a sum of two means"),
@@ -320,7 +374,7 @@ WRONG = [
     ("7.9", overflowing, "`exp` overflows"),
     ("7.9", subtracting(1), "m1 near 0 and m2 near 1000 `exp` overflows"),
     ("7.9", subtracting(2), "subtract the larger of m1 and m2"),
-    ("7.9", lambda m1, l1, o1, m2, l2, o2: (m1, l1), "a tuple of 2"),
+    ("7.9", lambda m1, l1, o1, m2, l2, o2: (m1, l1), "the shape should be (3,)"),
     ("7.10", online(shrink_sum=False, shrink_mix=False), "relative to an older maximum"),
     ("7.10", online(shrink_mix=False), "the mixed values are not"),
     ("7.10", online(shrink_sum=False), "the sum is not"),
@@ -329,8 +383,14 @@ WRONG = [
     ("7.10", each_block(lambda x: x.sum(0)), "a softmax for each block"),
     ("7.10", each_block(lambda x: x[-1]), "the last block alone"),
     ("7.10", with_softmax, "it calls softmax"),
-    ("7.10", all_at_once, "holds all blocks at once"),
+    ("7.10", all_at_once, "use each as it comes"),
     ("7.10", no_maximum, "`exp` overflows"),
+    ("7.10", online_by(torch.max, start=0.0), "does your maximum start at 0"),
+    ("7.10", online_by(torch.mean), "in one block"),
+    ("7.10", online_by(lambda s: s[0]), "in one block"),
+    ("7.10", keeping(lambda s: s, lambda kept, top: (torch.cat(kept) - top).exp().sum()), "or their scores"),
+    ("7.10", keeping(torch.clone, lambda kept, top: (torch.cat(kept) - top).exp().sum()), "or their scores"),
+    ("7.10", keeping(torch.Tensor.tolist, lambda kept, top: sum(math.exp(x - top) for s in kept for x in s)), "or their scores"),
     ("7.11", recurrent(divide="none"), "divide by the sum of the weights"),
     ("7.11", recurrent(divide="count"), "not by their number"),
     ("7.11", recurrent(divide="all"), "the sum over all keys"),
@@ -338,6 +398,9 @@ WRONG = [
     ("7.11", recurrent(add=False), "has to be added up"),
     ("7.11", lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), "sees the whole text"),
     ("7.11", lambda q, k, v: (q @ k.T).masked_fill(torch.ones(6, 6).triu(1).bool(), -math.inf).softmax(-1) @ v, "softmax attention"),
+    ("7.11", rows_kept, "row by row"),
+    ("7.11", rows_of_blocks, "row by row"),
+    ("7.11", rows_again, "goes through the keys before it again"),
     ("7.11", all_pairs, "a table of all pairs"),
     ("7.11", all_pairs_numpy, "a table of all pairs"),
     ("7.11", lambda *a: recurrent()(*a)[-1], "that is the last output"),

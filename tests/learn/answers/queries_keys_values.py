@@ -79,6 +79,15 @@ def unshuffled_back(layer, x):
     return (layer(x[p])[back] - layer(x)).abs().max() > 1e-4
 
 
+def swapped(i, j):
+    def order_matters(layer, x):
+        p = torch.arange(len(x))
+        p[[i, j]] = p[[j, i]]
+        return not torch.allclose(layer(x[p]), layer(x)[p], atol=1e-5)
+
+    return order_matters
+
+
 def same_sum(layer, x):
     p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
     return not torch.allclose(layer(x[p]).sum(), layer(x).sum(), atol=1e-4)
@@ -126,7 +135,6 @@ RIGHT = {
     "3.5": [
         scored(lambda s, d: s / math.sqrt(d)),
         loop_attention,
-        in_place_attention,
         lambda q, k, v: torch.einsum(
             "...ts,...sd->...td",
             torch.softmax(torch.einsum("...td,...sd->...ts", q, k) * q.shape[-1] ** -0.5, -1),
@@ -163,7 +171,7 @@ WRONG = [
     ("3.1", [1.414, 2.828, 4.0], "lengths of the words"),
     ("3.1", [0.707, 0.707, 1.0], "cosines"),
     ("3.1", [4, 8], "the shape should be (3,), yours is (2,)"),
-    ("3.1", [4, 8, 15], "off by 1"),
+    ("3.1", [4, 8, 15], "phone is too small"),
     ("3.1", "4 8 16", "must hold numbers"),
     ("3.2", naive_softmax, "[[1000.0, 1001.0]] gives NaN"),
     ("3.2", shifted_by(lambda s: s.mean(-1, keepdim=True)), "[[1000.0, 0.0], [1.0, 2.0]] gives NaN"),
@@ -204,6 +212,7 @@ WRONG = [
     ("3.4", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 reach² in brackets"),
     ("3.4", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the reach is missing"),
     ("3.4", lambda q, k, v, w: v[squared(q, k).argmin()], "nearest value alone"),
+    ("3.5", in_place_attention, "right, but it changes `q`"),
     ("3.5", scored(lambda s, d: s), "not divided by √D"),
     ("3.5", scored(lambda s, d: s / d), "its square root is enough"),
     ("3.5", scored(lambda s, d: s / math.sqrt(s.shape[-1])), "the number of keys"),
@@ -212,7 +221,7 @@ WRONG = [
     ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1) @ k, "you mix the keys"),
     ("3.5", lambda q, k, v: q @ k.mT / math.sqrt(q.shape[-1]) @ v, "the softmax is missing"),
     ("3.5", scored(lambda s, d: s * math.sqrt(d)), "you multiply by √D"),
-    ("3.5", lambda q, k, v: (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1) @ v, "`k.T` turns every axis"),
+    ("3.5", lambda q, k, v: (q @ k.T / math.sqrt(q.shape[-1])).softmax(-1) @ v, "right at first, but not for"),
     ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(v.shape[-1])).softmax(-1) @ v, "the width of v"),
     ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(1) @ v, "axis 1 is the heads"),
     ("3.5", lambda q, k, v: (q @ k.mT / math.sqrt(q.shape[-1])).softmax(-1), "these are the weights"),
@@ -220,7 +229,7 @@ WRONG = [
     ("3.5", lambda q, k, v: (attention(q, k, v), q), "returns a tuple of 2"),
     ("3.5", attention, "the ready-made function"),
     ("3.5", torch.nn.functional.scaled_dot_product_attention, "the ready-made function"),
-    ("3.5", scored(lambda s, d: s / math.sqrt(5)), "but not with leading axes"),
+    ("3.5", scored(lambda s, d: s / math.sqrt(5)), "right at first, but not for"),
     ("3.6", [[1, 0], [0, 1]], "apple gives phone 0.495"),
     ("3.6", [[0, 1], [-1, 0]], "phone gives apple 0.000"),
     ("3.6", [[-4, 3], [1, 0]], "transpose it"),
@@ -240,7 +249,7 @@ WRONG = [
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)).sum(-1), "u weighs them"),
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)), "u turns them into one score"),
     ("3.8", lambda *a: additive_scores(*a).softmax(-1), "these are weights"),
-    ("3.8", lambda q, k, w_q, w_k, v: dot_scores(q @ w_q, k @ w_k), "off by"),
+    ("3.8", lambda q, k, w_q, w_k, v: dot_scores(q @ w_q, k @ w_k), "these are dot products"),
     ("3.9", lambda layer, x: not shuffled_both(layer, x), "turned round"),
     ("3.9", shuffled_input_only, "shuffle the outputs the same way"),
     ("3.9", exact, "by rounding alone"),
@@ -249,6 +258,9 @@ WRONG = [
     ("3.9", lambda layer, x: True, "even where each token is treated alone"),
     ("3.9", lambda layer, x: (layer(x) - layer(x.flip(0)).flip(0)).abs().max(), "True or False, not Tensor"),
     ("3.9", lambda layer, x: str(shuffled_both(layer, x)), "True or False, not str"),
+    ("3.9", swapped(0, 1), "a layer that marks the token in the middle"),
+    ("3.9", swapped(0, -1), "a layer that marks the token in the middle"),
+    ("3.9", swapped(2, 3), "a layer that marks the first token"),
     ("3.9", same_sum, "it is wrong about a layer that hands each token the one before"),
     ("3.9", coarse, "it is wrong about a layer that adds a hundredth"),
 ]  # fmt: skip

@@ -34,11 +34,18 @@ def with_numpy(x, w_x, w_state, bias):
 
 
 def ready_made(x, w_x, w_state, bias):
-    net = torch.nn.RNN(3, 4)
+    net = torch.nn.RNN(*w_x.shape)
     with torch.no_grad():
-        for to, value in zip(net.parameters(), (w_x.T, w_state.T, bias, torch.zeros(4)), strict=True):
+        for to, value in zip(net.parameters(), (w_x.T, w_state.T, bias, 0 * bias), strict=True):
             to.copy_(value)
         return net(x)[0]
+
+
+def five_by_four(x, w_x, w_state, bias):
+    states = torch.zeros(6, 4)
+    for t in range(5):
+        states[t + 1] = rnn_step(x[t], states[t], w_x, w_state, bias)
+    return states[1:]
 
 
 def loop_reach(weight, share):
@@ -79,6 +86,17 @@ def hard(keys, values, question):
     return one_hot(values[keys == question][0], 10)
 
 
+def soft_numpy(keys, values, question):
+    e = np.exp(1000.0 * (keys.numpy() == question) - 1000.0)
+    return e / e.sum() @ np.eye(10)[values.numpy()]
+
+
+def below_zero(keys, values, question):
+    shares = torch.full((10,), -0.001)
+    shares[hard(keys, values, question).argmax()] = 1.009
+    return shares
+
+
 def first_value(keys, values, question):
     return one_hot(values[0], 10)
 
@@ -105,7 +123,7 @@ RIGHT = {
         lambda old, new, keep: torch.lerp(new, old, keep),
     ],
     "1.7": [PATHS, {n: float(x) for n, x in PATHS.items()}],
-    "1.8": [soft(20.0), soft(1000.0), hard],
+    "1.8": [soft(20.0), soft(1000.0), soft_numpy, lambda *a: soft(20.0)(*a)[None]],
     "1.9": [lambda C, F: 4 * F * (C + F + 2), lstm, lambda C, F: 4 * C * F + 4 * F**2 + 8 * F],
 }
 
@@ -127,31 +145,35 @@ WRONG = [
     ("1.2", network(rnn_step, start=True), "the zero state at the start"),
     ("1.2", network(rnn_step, before=True), "states before each step"),
     ("1.2", ready_made, "ready-made"),
+    ("1.2", five_by_four, "right at first, but not for"),
+    ("1.2", lambda x, a, b, c: ready_made(x, a, b.T, c), "transposed"),
     ("1.2", lambda x, a, b, c: [x], "the shape should be (5, 4), yours is (1, 5, 3)"),
     ("1.3", 18, "it is a power"),
     ("1.3", -1, "a tenth of what is left"),
     ("1.3", 0.9**19, "one step too few"),
     ("1.3", 0.9**21, "one step too many"),
     ("1.3", 1 - 0.9**20, "what was lost"),
-    ("1.3", 0.1**20, "0.9 is what a step keeps"),
+    ("1.3", 0.1**20, "it keeps 0.9"),
     ("1.3", 12.16, "per cent"),
-    ("1.3", 0.5, "off by"),
+    ("1.3", 0.5, "it is too large"),
     ("1.4", with_infinity(lambda n: n), "there are whole steps only"),
-    ("1.4", with_infinity(math.floor), "one too few"),
+    ("1.4", with_infinity(math.floor), "is left, which is not less than"),
     ("1.4", with_infinity(math.ceil), "exactly 0.25 is left, which is not less"),
-    ("1.4", lambda w, s: math.inf if w >= 1 else loop_reach(w, s) + 1, "one too many"),
+    ("1.4", lambda w, s: math.inf if w >= 1 else loop_reach(w, s) + 1, "is left already"),
     ("1.4", with_infinity(lambda n: -n), "is negative"),
-    ("1.4", lambda w, s: 7, "should be 44, yours is 7"),
+    ("1.4", lambda w, s: 7, "after 7 steps 0.478 is left"),
     ("1.4", lambda w, s: math.floor(math.log(s) / math.log(w) + 1e-9) + 1, "stops with an error"),
     ("1.4", lambda w, s: 10**6 if w >= 1 else loop_reach(w, s), "should be math.inf"),
-    ("1.4", lambda w, s: "44", "a number of steps, not str"),
+    ("1.4", lambda w, s: "44", "must hold numbers, got str"),
     ("1.5", lambda w, r: w * r / torch.linalg.matrix_norm(w, 2), "largest singular value"),
     ("1.5", lambda w, r: w * r / w.norm(), "Frobenius"),
     ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w).real.max(), "the largest real part"),
     ("1.5", lambda w, r: w * r, "a radius of its own"),
     ("1.5", lambda w, r: w / radius_of(w), "its radius is 1 now"),
     ("1.5", lambda w, r: w * r / w.abs().max(), "largest entry"),
-    ("1.5", scaled_in_place, "it changes the matrix"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w)[0].abs(), "you take the first eigenvalue"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w).abs().mean(), "a mean of the eigenvalues"),
+    ("1.5", scaled_in_place, "it changes `w`"),
     ("1.6", lambda old, new, keep: (1 - keep) * old + keep * new, "swapped"),
     ("1.6", lambda old, new, keep: keep * old + new, "comes in whole"),
     ("1.6", lambda old, new, keep: keep * (old + new), "keep weighs both"),
@@ -161,19 +183,21 @@ WRONG = [
     ("1.7", PATHS | {"recurrence": 1}, "one step leads from each state"),
     ("1.7", PATHS | {"convolution": 33}, "the windows overlap"),
     ("1.7", PATHS | {"convolution": 50}, "the window is centred"),
-    ("1.7", PATHS | {"convolution": 7}, "99 places to go"),
+    ("1.7", PATHS | {"convolution": 7}, "count the places"),
     ("1.7", PATHS | {"attention": 99}, "directly"),
     ("1.7", [99, 99, 1], "keep the dict"),
+    ("1.8", hard, "looked up as in a dict"),
+    ("1.8", below_zero, "a share is negative"),
     ("1.8", soft(1.0), "too close"),
-    ("1.8", soft(5.0), "it should get 0.99"),
+    ("1.8", soft(5.0), "should get 0.99"),
     ("1.8", soft(20.0, values_as_numbers=True), "return ten shares"),
     ("1.8", lambda k, v, q: (20.0 * (k == q).float()).softmax(-1), "the shape should be (10,)"),
     ("1.8", lambda k, v, q: 2 * soft(20.0)(k, v, q), "should sum to one"),
-    ("1.8", first_value, "the largest share should be on"),
+    ("1.8", first_value, "the digit of another letter"),
     ("1.9", lambda C, F: 4 * F * (C + F + 1), "two biases for each gate"),
     ("1.9", lambda C, F: 4 * F * (C + F), "the biases are missing"),
     ("1.9", lambda C, F: F * (C + F + 2), "a plain network"),
     ("1.9", lambda C, F: 3 * F * (C + F + 2), "that is a GRU"),
     ("1.9", lambda C, F: 4 * (C * C + C * F + 2 * F), "F by F"),
-    ("1.9", lambda C, F: 1, "it should be 200, yours is 1"),
+    ("1.9", lambda C, F: 1, "1 is too small"),
 ]

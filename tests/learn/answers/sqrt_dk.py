@@ -38,11 +38,12 @@ def cut_wrongly(x, w_q, w_k, heads):
     return q @ k.mT / math.sqrt(6)
 
 
-def halving(scores, top):
+def halving(scores, top, follow=None):
     low, high = 1e-3, 1e3
     for _ in range(80):
         middle = (low * high) ** 0.5
-        if (scores.double() / middle).softmax(-1).max() > top:
+        weights = (scores.double() / middle).softmax(-1)
+        if (weights.max() if follow is None else weights[follow]) > top:
             low = middle
         else:
             high = middle
@@ -70,9 +71,9 @@ RIGHT = {
     ],
     "4.4": [
         lambda q, k: q @ k.T / q.shape[-1] ** 0.5,
-        lambda q, k: torch.einsum("td,sd->ts", q, k) * 16**-0.5,
+        lambda q, k: torch.einsum("td,sd->ts", q, k) * q.shape[1] ** -0.5,
         lambda q, k: q.numpy() @ k.numpy().T / np.sqrt(q.shape[1]),
-        lambda q, k: (q.half() @ k.half().T) / 4,
+        lambda q, k: (q.half() @ k.half().T) / q.shape[-1] ** 0.5,
         loop_scores,
     ],
     "4.5": [
@@ -105,7 +106,7 @@ WRONG = [
     ("4.1", [0, 2], "a query of ones"),
     ("4.1", [0, 2.5], "all eight products"),
     ("4.1", [0, 1.25], "you divide the scores by d"),
-    ("4.1", [0, 4], "the number at [1], counted from 0, is off by 1"),
+    ("4.1", [0, 4], "variance is too small"),
     ("4.1", 5, "the shape should be (2,)"),
     ("4.2", [12, 144], "swapped"),
     ("4.2", [96, 9.798], "multiply by the standard deviations"),
@@ -129,7 +130,8 @@ WRONG = [
     ("4.3", lambda m, d: d * (1 + m**4), "a middle term"),
     ("4.3", lambda m, d: d + 2 * m**2, "each of the d products"),
     ("4.3", lambda m, d: 3 * d, "a mean of 1"),
-    ("4.3", lambda m, d: 7.0, "with mean 3 and d = 7"),
+    ("4.3", lambda m, d: 8.0, "the number is too small"),
+    ("4.4", lambda q, k: q @ k.T / 4, "take the root of whatever comes"),
     ("4.4", lambda q, k: q @ k.T, "plain dot products"),
     ("4.4", lambda q, k: q @ k.T / q.shape[-1], "you divide by d"),
     ("4.4", lambda q, k: q @ k.T * q.shape[-1] ** 0.5, "you multiply"),
@@ -165,7 +167,7 @@ WRONG = [
     ("4.6", torch.diag(P), "the diagonal matrix alone"),
     ("4.6", torch.diag(P) + torch.outer(P, P), "taken away"),
     ("4.6", torch.diag(P * (1 - P)), "since the other weights shrink"),
-    ("4.6", [0.25, 0.21, 0.16], "3 by 3 matrix"),
+    ("4.6", [0.25, 0.21, 0.16], "the shape should be (3, 3), yours is (3,)"),
     ("4.6", [[0.25, 0.15, 0.1], [0.15, 0.21, 0.06], [0.1, 0.06, 0.16]], "the sign is minus"),
     ("4.6", torch.autograd.functional.jacobian(lambda s: s.softmax(-1), P), "weights already"),
     ("4.7", repaired(0.5, lambda q: 24), "the model's width"),
@@ -173,17 +175,20 @@ WRONG = [
     ("4.7", repaired(0), "the division is gone"),
     ("4.7", repaired(0.5, lambda q: q.shape[1]), "number of heads"),
     ("4.7", repaired(0.5, lambda q: q.shape[2]), "number of tokens"),
-    ("4.7", repaired(1, lambda q: 24**0.5 / q.shape[1]), "divide 24 by it first"),
+    ("4.7", repaired(1, lambda q: 24**0.5 / q.shape[1]), "divide C by it first"),
+    ("4.7", repaired(0.5, lambda q: 6), "take it from what comes"),
+    ("4.7", lambda x, a, b, h: repaired(0.5)(x.reshape(2, 5, 24), a, b, 4), "right at first, but not for"),
     ("4.7", lambda *a: repaired(0.5)(*a).softmax(-1), "return the scores"),
     ("4.7", cut_wrongly, "cut out wrongly"),
     ("4.8", lambda s, top: 1.0, "leaves the largest weight at"),
     ("4.8", lambda s, top: 1 / halving(s, top), "what to multiply by"),
+    ("4.8", lambda s, top: halving(s, top, 0), "The largest may stand anywhere"),
     ("4.8", lambda s, top: -1.0, "a number above 0"),
     ("4.8", lambda s, top: len(s) ** 0.5, "a larger divisor gets closer"),
     ("4.8", lambda s, top: halving(s, top + 0.0015), "a larger divisor"),
     ("4.8", lambda s, top: 50.0, "a smaller divisor"),
     ("4.8", lambda s, top: 0.01, "a larger divisor"),
-    ("4.8", lambda s, top: (s / halving(s, top)).softmax(-1), "return one number"),
+    ("4.8", lambda s, top: (s / halving(s, top)).softmax(-1), "one number is asked, yours are 2"),
     ("4.9", lambda q, k, g: unit(q) @ unit(k).T, "the factor is missing"),
     ("4.9", lambda q, k, g: g * q @ k.T, "the lengths still count"),
     ("4.9", lambda q, k, g: g * q @ k.T / 6**0.5, "the lengths still count"),
