@@ -134,7 +134,7 @@ class Practice(SphinxPostTransform):
         known = {"data_more": f"{builder.get_relative_uri(here, more)}#progress"} if more else {}
         known |= {"data_chapter": place["chapter"]} if "chapter" in place else {}
         place.replace_self(
-            element("div", embed(chapters(self.env, builder, here)), class_="pa-panel", **known)
+            element("div", embed(chapters(self.env, builder, here)), class_="pa-record", **known)
         )
 
 

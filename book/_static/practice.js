@@ -258,7 +258,7 @@
 
   function row({ chapter, title, page, exercises, right }) {
     const name = page ? make("a", { href: page }, title) : title;
-    const [bar, done, quiz] = [make("td", { class: "pa-bar", "aria-hidden": "true" }, make("span")), make("td"), make("td")];
+    const [bar, done, quiz] = [make("td", { class: "pa-share", "aria-hidden": "true" }, make("span")), make("td"), make("td")];
     listeners.push(() => {
       bar.firstChild.style.setProperty("--share", solved(exercises) / exercises.length);
       done.textContent = ofAll(exercises);
@@ -309,7 +309,7 @@
       if (block.querySelector("script")) form(block);
       else block.querySelector(".pa-runs").append(badge(block.dataset.exercise));
     });
-    document.querySelectorAll(".pa-panel").forEach(fill);
+    document.querySelectorAll(".pa-record").forEach(fill);
     window.addEventListener("storage", ({ key }) => { if (key === "pa-progress") keep(progress); });
     tell();
   };

@@ -262,7 +262,7 @@ def test_every_exercise_of_the_book_has_its_place(site):
 def test_progress_is_kept_and_counted_on_all_pages(read):
     page = read()
     total = len(bank.exercises())
-    line = page.locator(".pa-panel p")
+    line = page.locator(".pa-record p")
     assert line.inner_text().startswith(f"Solved on this page: 0 of 9; in the book: 0 of {total}.")
     answer(page, "1.3", "0.122")
     answer(page, "3.3", "2, 3, 5, 11", "2, 3, 5, 11", "2, 3, 5, 13")
@@ -284,7 +284,7 @@ def test_progress_is_kept_and_counted_on_all_pages(read):
 def test_another_tab_is_followed(read):
     one, other = read(), read("how_to_use")
     answer(one, "1.3", "0.122")
-    other.wait_for_function("document.querySelector('.pa-panel').innerText.startsWith('Solved 1 of')")
+    other.wait_for_function("document.querySelector('.pa-record').innerText.startsWith('Solved 1 of')")
 
 
 def test_the_best_score_of_a_quiz_joins(read):
