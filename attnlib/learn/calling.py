@@ -99,21 +99,29 @@ def _is_several(result: tuple) -> bool:
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise `OutOfTimeError` in this thread when the time is up, and again every second until it has left."""
-    thread, done = ctypes.c_ulong(threading.get_ident()), threading.Event()
+    thread, done, speaking = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
 
     def watch() -> None:
         pause = seconds
         while not done.wait(pause):
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(OutOfTimeError))
+            with speaking:
+                if not done.is_set():
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(OutOfTimeError))
             pause = 1.0
 
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
+    def finish() -> None:
+        with speaking:  # what has been raised arrives here at the latest, and nothing is raised after it
+            done.set()
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
-        done.set()
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, None)  # what was raised too late is taken back
+        try:
+            finish()
+        except OutOfTimeError:
+            finish()
+            raise
 
 
 def snapshot(thing: object) -> object:

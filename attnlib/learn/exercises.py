@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnlib.learn import bank
 from attnlib.learn._show import inline, line, plain, show
-from attnlib.learn.calling import AnswerError, NotWrittenError, changed_arguments, tell_error
+from attnlib.learn.calling import AnswerError, NotWrittenError, OutOfTimeError, changed_arguments, tell_error
 from attnlib.learn.grading import Exercise, describe
 from attnlib.learn.record import save_attempt
 
@@ -88,6 +88,8 @@ def _grade(exercise: Exercise, answer: object) -> object:
         return NOT_ATTEMPTED
     except AnswerError as error:
         return str(error)
+    except OutOfTimeError:  # it came while the call was being left
+        return "it did not finish in time: look for a loop that nothing stops."
     except KeyboardInterrupt:
         return (
             "you interrupted it before it had an answer. "
