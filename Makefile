@@ -8,7 +8,7 @@ NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
 TWO_CORES := -n 2 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
 # these start a kernel, a browser or pytest itself, or take their time by design; so do the tests that compile
-LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_site.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py
+LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_page.py tests/book/test_practice.py tests/book/test_site.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py
 
 .PHONY: help book test quick lab notebooks conformance coverage mutation lint bench clean
 

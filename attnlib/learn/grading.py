@@ -202,6 +202,11 @@ def name_number(got: float, right: float, known: Iterable[tuple[float, str]], wh
     return f"{where}{got:,.12g} is too {'large' if got > right else 'small'}."
 
 
+def unit(x: Tensor, dim: int = -1) -> Tensor:
+    """Return the rows (or what lies along `dim`) with length one."""
+    return x / x.norm(dim=dim, keepdim=True)
+
+
 def normal(*shape: int, seed: int) -> Tensor:
     """Return the same normal numbers at every call."""
     return torch.randn(shape, generator=torch.Generator().manual_seed(seed), device="cpu")

@@ -1,6 +1,8 @@
 """Calling a learner's function: what it may not do is told, and does no harm."""
 
 import math
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -47,6 +49,25 @@ def test_what_ends_in_time_is_never_interrupted_later(monkeypatch):
     for _ in range(50):
         assert call(lambda n: sum(range(n)), 1000) == 499500
     assert sum(range(10**6)) == 499999500000
+
+
+def test_a_limit_ends_under_a_tracer_as_a_debugger_and_coverage_are():
+    program = """
+import sys
+from attnlib.learn import calling
+
+def tracer(*_):
+    return tracer
+
+sys.settrace(tracer)
+calling.SECONDS = 0.05
+for _ in range(20):
+    try:
+        calling.call(lambda: max(n for n in iter(int, 1)))
+    except calling.AnswerError:
+        calling.call(lambda: sum(range(100)))
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def clears_weights(layer, x):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnlib.learn.calling import call
-from attnlib.learn.grading import Exercise, by_cases, normal, scalar, single
+from attnlib.learn.grading import Exercise, by_cases, normal, scalar, single, unit
 
 
 def with_a_mean(answer: object) -> str | None:
@@ -156,12 +156,8 @@ def temperature(answer: object) -> str | None:
     return None
 
 
-def _unit(x: Tensor, dim: int = -1) -> Tensor:
-    return x / x.norm(dim=dim, keepdim=True)
-
-
 def _cosines(q: Tensor, k: Tensor, g: float) -> Tensor:
-    return g * _unit(q) @ _unit(k).T
+    return g * unit(q) @ unit(k).T
 
 
 def cosine_scores(answer: object) -> str | None:
@@ -176,11 +172,11 @@ def cosine_scores(answer: object) -> str | None:
         (lambda q, k, g: g * q @ k.T, f"the lengths still count: {lengths}"),
         (lambda q, k, g: g * q @ k.T / q.shape[-1] ** 0.5, f"the lengths still count: {lengths}"),
         (lambda q, k, g: q @ k.T / q.shape[-1] ** 0.5, f"these are scaled dot products; {lengths}"),
-        (lambda q, k, g: g * _unit(q) @ k.T, "the keys keep their lengths; divide them too."),
-        (lambda q, k, g: g * q @ _unit(k).T, "the queries keep their lengths; divide them too."),
+        (lambda q, k, g: g * unit(q) @ k.T, "the keys keep their lengths; divide them too."),
+        (lambda q, k, g: g * q @ unit(k).T, "the queries keep their lengths; divide them too."),
         (lambda q, k, g: _cosines(q, k, g) / q.shape[-1] ** 0.5, "the root of the width is not needed any more: a cosine does not grow with it."),
         (lambda q, k, g: g * (q / q.norm()) @ (k / k.norm()).T, "you divide by the length of the whole matrix; each row has its own."),
-        (lambda q, k, g: g * _unit(q, 0) @ _unit(k, 0).T, "you divide columns by their lengths; a query is a row: `dim=-1`."),
+        (lambda q, k, g: g * unit(q, 0) @ unit(k, 0).T, "you divide columns by their lengths; a query is a row: `dim=-1`."),
         (lambda q, k, g: g * (q / q.square().sum(-1, keepdim=True)) @ (k / k.square().sum(-1, keepdim=True)).T, "you divide by the squared length; take the root."),
         (lambda q, k, g: g * (q / q.abs().sum(-1, keepdim=True)) @ (k / k.abs().sum(-1, keepdim=True)).T, "you divide by the sum of the absolute values; the length is the root of the sum of the squares."),
         (lambda q, k, g: (q @ k.T).clamp(-g, g), f"clamping bounds the scores, but below g the lengths still count; {lengths}"),

@@ -9,17 +9,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib.learn.calling import AnswerError, call, explain
-from attnlib.learn.grading import Exercise, by_cases, close, normal, numbers, scalar, single
+from attnlib.learn.grading import Exercise, by_cases, close, normal, numbers, scalar, single, unit
 
 KING, MAN, QUEEN = (torch.tensor(x, dtype=torch.float64) for x in ([0, 4], [1, 0], [4, 4]))
 
 
-def _unit(x: Tensor, dim: int = -1) -> Tensor:
-    return x / x.norm(dim=dim, keepdim=True)
-
-
 def _cosines(x: Tensor, y: Tensor) -> Tensor:
-    return _unit(x) @ _unit(y).T
+    return unit(x) @ unit(y).T
 
 
 def cosine_table(answer: object) -> str | None:
@@ -28,11 +24,11 @@ def cosine_table(answer: object) -> str | None:
     cases = [(2 * normal(N, D, seed=0), 3 * normal(M, D, seed=1)) for N, M, D in sizes]
     mistakes = [
         (lambda x, y: x @ y.T, "these are dot products; divide each by the lengths of its two rows."),
-        (lambda x, y: _unit(x) @ y.T, "the rows of x have length one, those of y do not yet."),
-        (lambda x, y: x @ _unit(y).T, "the rows of y have length one, those of x do not yet."),
+        (lambda x, y: unit(x) @ y.T, "the rows of x have length one, those of y do not yet."),
+        (lambda x, y: x @ unit(y).T, "the rows of y have length one, those of x do not yet."),
         (lambda x, y: _cosines(x, y) / x.norm(dim=1)[:, None] / y.norm(dim=1), "you divide by the squared lengths; take the root."),
         (lambda x, y: _cosines(x, y) * (x.norm(dim=1)[:, None] * y.norm(dim=1)).sqrt(), "one root too many: divide by the lengths, not by their roots."),
-        (lambda x, y: _unit(x, 0) @ _unit(y, 0).T, "you divide columns by their length; each word is a row: dim=-1."),
+        (lambda x, y: unit(x, 0) @ unit(y, 0).T, "you divide columns by their length; each word is a row: dim=-1."),
         (lambda x, y: x @ y.T / x.norm() / y.norm(), "you divide by the length of the whole table; each row has its own."),
         (lambda x, y: _cosines(y, x), "rows belong to x and columns to y; yours is turned round."),
         (lambda x, y: 1 - _cosines(x, y), "this is one minus the cosine, a distance; the cosine was asked for."),
