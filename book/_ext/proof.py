@@ -87,6 +87,11 @@ def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.
     return element("details", element("summary", text(words)), *code, class_=kind)
 
 
+def proved(claims: list[nodes.Node], code: nodes.Element) -> nodes.Element:
+    """Return claims with the fold of their code: what a wide page shows in its margin."""
+    return element("div", element("div", *claims, class_="pa-claims"), code, class_="pa-proved")
+
+
 def show_proof(cells: list[nodes.Element]) -> None:
     """Put a block of cells into the first of them: outputs, claims, code."""
     first = cells[0]
@@ -95,12 +100,11 @@ def show_proof(cells: list[nodes.Element]) -> None:
     kind = "pa-how pa-mere" if is_mere(outputs, claims) else "pa-how"
     code = fold(summary(outputs, claims), cells, kind)
     shown = [nodes.container("", *outputs, classes=["cell_output"])] if outputs else []
-    shown += [element("div", *claims, class_="pa-claims")] if claims else []
     first["classes"] = list(dict.fromkeys(name for cell in cells for name in cell["classes"]))
     for cell in cells[1:]:
         cell.parent.remove(cell)
     first.children = []
-    first += [*shown, code]
+    first += [*shown, proved(claims, code) if claims else code]
 
 
 def gather_claims(output: nodes.Element) -> None:

@@ -52,6 +52,13 @@
     });
   }
 
+  // Claims stand in the margin of a wide page, and in its column once their code is open: they stay in sight
+
+  document.addEventListener("click", (event) => {
+    const proved = event.target.closest(".pa-proved > details > summary")?.closest(".pa-proved");
+    if (proved) setTimeout(() => proved.scrollIntoView({ block: "nearest" }));
+  });
+
   // Guess cards
 
   const unitOf = (card) => (card.dataset.unit ? ` ${card.dataset.unit}` : "");

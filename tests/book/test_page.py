@@ -47,9 +47,11 @@ def left(locator):
 
 
 def test_a_figure_its_claims_and_all_their_code_are_one_block(still):
-    block = still.locator(".tag_proof").first
-    order = block.evaluate("b => [...b.children].map(c => c.className.split(' ')[0])")
-    assert order == ["cell_output", "pa-claims", "pa-how"]
+    block = still.locator(".pa-noted:has(.pa-proved)").first
+    order = block.locator(".cell_output, .pa-claims, .pa-how").evaluate_all(
+        "all => all.map(e => e.className)"
+    )
+    assert [names.split()[0] for names in order] == ["cell_output", "pa-claims", "pa-how"]
     assert block.locator(".pa-claims .pa-line").count() == 3
     assert block.locator("summary").inner_text() == "how it was measured"
     assert [c.strip() for c in block.locator("pre").all_text_contents()] == [
@@ -222,6 +224,33 @@ def test_on_a_wide_page_notes_stand_beside_their_paragraph(still):
     assert not still.locator(".pa-note summary").first.is_visible()
     width = still.get_by_text("Nine words stand").evaluate("p => p.clientWidth / 17")
     assert 37 < width < 39  # the text column, in rem
+
+
+def test_on_a_wide_page_claims_stand_beside_what_they_prove_and_in_the_column_once_opened(read):
+    page = read()
+    block = page.locator(".pa-noted:has(.pa-proved)").first
+    shown, proved = block.locator(".cell_output").first, block.locator(".pa-proved")
+    figure, beside = shown.bounding_box(), proved.bounding_box()
+    assert beside["x"] > figure["x"] + figure["width"]
+    assert beside["x"] + beside["width"] < 1280
+    assert abs(beside["y"] - figure["y"]) < 20
+    proved.locator("summary").click()
+    figure, below = shown.bounding_box(), proved.bounding_box()
+    assert abs(below["x"] - figure["x"]) < 2
+    assert below["y"] >= figure["y"] + figure["height"]
+    assert abs(below["width"] - figure["width"]) < 2
+    assert proved.locator("summary").evaluate("s => s.getBoundingClientRect().bottom <= innerHeight")
+
+
+def test_at_390_px_claims_follow_in_the_text(read):
+    page = read(**PHONE)
+    block = page.locator(".pa-noted:has(.pa-proved)").first
+    shown, proved = (
+        block.locator(".cell_output").first.bounding_box(),
+        block.locator(".pa-proved").bounding_box(),
+    )
+    assert abs(proved["x"] - shown["x"]) < 2
+    assert proved["y"] >= shown["y"] + shown["height"]
 
 
 def test_at_390_px_a_note_is_a_fold_in_the_text(read):
