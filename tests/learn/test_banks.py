@@ -1,5 +1,6 @@
 """Each grader on right answers written differently, and on the wrong ones people give (``answers/``)."""
 
+from collections import Counter
 from importlib import import_module
 
 import pytest
@@ -33,7 +34,10 @@ def test_wrong_answers_get_their_mistake_named(id, answer, words):
 def test_every_exercise_is_tested_both_ways(chapter):
     answers = ANSWERS[chapter]
     ids = {id for id in bank.exercises() if id.split(".")[0] == chapter}
-    assert set(answers.RIGHT) == {id for id, *_ in answers.WRONG} == ids
+    wrong = Counter(id for id, *_ in answers.WRONG)
+    assert set(answers.RIGHT) == set(wrong) == ids
+    assert {id: len(right) for id, right in answers.RIGHT.items() if len(right) < 4} == {}
+    assert {id: n for id, n in wrong.items() if n < 8} == {}
 
 
 @pytest.mark.parametrize("id", FUNCTIONS)

@@ -105,6 +105,10 @@ def repeat(answer: object) -> str | None:
         (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=2), "the keys are repeated; the heads are axis 1."),
         (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=0), "the batch is repeated; the heads are axis 1."),
         (lambda k, H: k, "nothing is repeated yet."),
+        (lambda k, H: k.repeat(1, H, 1, 1), "all heads are repeated H times; there are Hkv already, so H / Hkv are enough."),
+        (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=-1), "the numbers of a key are repeated; the heads are axis 1."),
+        (lambda k, H: k[:, :1].expand(-1, H, -1, -1), "all query heads share head 0; each of the Hkv heads serves H / Hkv of them."),
+        (lambda k, H: k.mean(1, keepdim=True).expand(-1, H, -1, -1), "you average the heads; each serves H / Hkv query heads as it is."),
     ]  # fmt: skip
     return by_cases(answer, lambda k, H: k.repeat_interleave(H // k.shape[1], dim=1), cases, mistakes)
 
@@ -126,7 +130,7 @@ def score(answer: object) -> str | None:
     cases = []
     for H, T, S, pairs in (
         (3, 6, 6, [(1, 0), (2, 0), (4, 3), (5, 1)]),
-        (2, 5, 7, [(0, 6), (3, 2)]),
+        (2, 5, 7, [(0, 6), (0, 1), (3, 2)]),
         (5, 3, 2, [(2, 1)]),
     ):
         relation = torch.zeros(T, S, dtype=torch.bool)
@@ -141,6 +145,8 @@ def score(answer: object) -> str | None:
         (_found, "these are the scores of each query; average over those for which it points somewhere."),
         (lambda w, r: _found(w, r)[:, r.any(-1)], "these are the scores of each query; average over them."),
         (lambda w, r: (w.mT * r).sum((-1, -2)) / r.any(-1).sum(), "rows and columns are turned round: queries are rows."),
+        (lambda w, r: _found(w, r).sum(-1) / r.sum(), "you divide by the number of pairs; a query that may look at two keys counts once."),
+        (lambda w, r: _score(w, ~r), "you add up the weights where the relation does not point."),
     ]  # fmt: skip
     return by_cases(answer, _score, cases, mistakes)
 

@@ -123,6 +123,10 @@ def gate(answer: object) -> str | None:
         (lambda old, new, keep: keep * (old + new), both),
         (lambda old, new, keep: old + keep * (old - new), "the step goes the wrong way: from new towards old, keep of the way."),
         (lambda old, new, keep: torch.lerp(new, old, keep.sigmoid()), "keep is a share between 0 and 1 already; no sigmoid is needed."),
+        (lambda old, new, keep: keep * old, "the candidate is missing: it gets the share that keep leaves over."),
+        (lambda old, new, keep: keep * old - (1 - keep) * new, "the two shares are added, not taken from each other."),
+        (lambda old, new, keep: (old + new) / 2, "keep is not used: it says how much of the old state stays."),
+        (lambda old, new, keep: keep * old + (1 - keep) * new.tanh(), "the candidate comes ready; no tanh is needed."),
     ]  # fmt: skip
     return by_cases(answer, lambda old, new, keep: keep * old + (1 - keep) * new, cases, mistakes)
 
@@ -188,6 +192,9 @@ def lstm_size(answer: object) -> str | None:
             (C * F + F * F + 2 * F, "that is a plain network; an LSTM has four such sets, one for each gate and one for the candidate."),
             (3 * (C * F + F * F + 2 * F), "that is a GRU; an LSTM has one gate more."),
             (4 * (C * C + C * F + 2 * F), "the matrix from state to state is F by F."),
+            (4 * F * (C + F) + 8 * C, "the biases are as long as the state: F, not C."),
+            (4 * (C + F + 2), "that is for one number of the state; there are F."),
+            (8 * F * (C + F + 2), "each set counts once; you have eight of them."),
         ]  # fmt: skip
         got = single(call(answer, C, F))
         wrong = name_number(got, 4 * (C * F + F * F + 2 * F), known, f"with C = {C} and F = {F}: ")

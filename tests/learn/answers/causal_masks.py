@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import torch
 
-from attnlib import causal_mask, masked_softmax, padding_mask
+from attnlib import attention, causal_mask, masked_softmax, padding_mask
 from attnlib.instruments.leaks import leaks
 from attnlib.masks import to_torch_mha
 
@@ -84,6 +84,14 @@ def with_numpy(q, k, v, mask):
     return e / e.sum(-1, keepdims=True) @ v
 
 
+def loop_repair(q, k, v, mask):
+    rows = []
+    for query, seen in zip(q, mask, strict=True):
+        weights = (k[seen] @ query / len(query) ** 0.5).softmax(0)
+        rows.append(weights @ v[seen])
+    return torch.stack(rows)
+
+
 LEAKS = {"a": True, "b": False, "c": True, "d": False, "e": True, "f": False}
 
 
@@ -133,6 +141,10 @@ def loop_step(q, k, v, keys, values):
     return sum(w / sum(e) * row for w, row in zip(e, [*values, v[0]], strict=True))
 
 
+def ready_made_step(q, k, v, keys, values):
+    return attention(q, torch.cat([keys, k]), torch.cat([values, v]))
+
+
 def every_row(q, k, v, keys, values):
     queries, all_k, all_v = torch.cat([keys, q]), torch.cat([keys, k]), torch.cat([values, v])
     return masked_softmax(queries @ all_k.T / 3**0.5, causal_mask(6)) @ all_v
@@ -155,7 +167,7 @@ RIGHT = {
         [1 / 5, 3 / 5, 1 / 5, 0.0],
         [Fraction(n, 5) for n in (1, 3, 1, 0)],
     ],
-    "6.2": [OPEN, {k: float(v) for k, v in OPEN.items()}],
+    "6.2": [OPEN, *({k: kind(v) for k, v in OPEN.items()} for kind in (float, torch.tensor, Fraction))],
     "6.3": [
         causal_mask,
         loop_mask,
@@ -167,6 +179,7 @@ RIGHT = {
         lambda n, T: padding_mask(n, T).flip(-1) & causal_mask(T),
         lambda n, T: padded(n, T) & torch.ones(T, T).tril().bool(),
         loop_both,
+        lambda n, T: (np.arange(T) >= T - n.numpy()[:, None, None, None]) & np.tri(T, dtype=bool),
     ],
     "6.5": [
         lambda m: ~m[:, None, None, :],
@@ -181,7 +194,7 @@ RIGHT = {
         patched,
         lambda s, m: s.masked_fill(~m, -1e9).softmax(-1) * m,
     ],
-    "6.7": [repair(), with_numpy, lambda q, k, v, m: safe(q @ k.mT / q.shape[1] ** 0.5, m) @ v],
+    "6.7": [repair(), with_numpy, lambda q, k, v, m: safe(q @ k.mT / q.shape[1] ** 0.5, m) @ v, loop_repair],
     "6.8": [
         LEAKS,
         {k: int(v) for k, v in LEAKS.items()},
@@ -195,7 +208,7 @@ RIGHT = {
         future_at_once,
         lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
     ],
-    "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[0]],
+    "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[0], ready_made_step],
 }
 
 WRONG = [
@@ -204,6 +217,7 @@ WRONG = [
     ("6.1", [0.25, 0.75, 0, 0], "may see itself"),
     ("6.1", [0, 0, 0, 1], "inverted"),
     ("6.1", [0.2, 0.6, 0.2], "one number each is asked"),
+    ("6.1", [0, 1, 0, 0], "word 1 is too small"),
     ("6.1", [1, 3, 1, 0], "divide by their sum"),
     ("6.1", [1 / 3, 1 / 3, 1 / 3, 0], "not equal"),
     ("6.2", OPEN | {"causal": 100}, "every pair"),

@@ -33,6 +33,11 @@ def merged_numpy(m1, l1, o1, m2, l2, o2):
     return (a * np.asarray(o1) + b * np.asarray(o2)) / (a + b)
 
 
+def merged_by_softmax(m1, l1, o1, m2, l2, o2):
+    logs = torch.stack([m1 + l1.log(), m2 + l2.log()])
+    return logs.softmax(0) @ torch.stack([o1, o2])
+
+
 def subtracting(which):
     def answer(m1, l1, o1, m2, l2, o2):
         m = m1 if which == 1 else m2
@@ -81,6 +86,18 @@ def online_numpy(blocks):
         e = np.exp(s - new)
         total, mixed, top = total * np.exp(top - new) + e.sum(), mixed * np.exp(top - new) + e @ v, new
     return mixed / total
+
+
+def online_plainly(blocks):
+    top, total, mixed = -math.inf, 0.0, None
+    for scores, values in blocks:
+        for score, value in zip(scores.tolist(), values.tolist(), strict=True):
+            new = max(top, score)
+            shrink, weight = math.exp(top - new), math.exp(score - new)
+            total = total * shrink + weight
+            mixed = [x * shrink + weight * y for x, y in zip(mixed or [0.0] * len(value), value, strict=True)]
+            top = new
+    return [x / total for x in mixed]
 
 
 def online_merging(blocks):
@@ -243,6 +260,7 @@ RIGHT = {
     "7.2": [
         LAYER,
         {name: float(x) for name, x in LAYER.items()},
+        {name: Fraction(x) for name, x in LAYER.items()},
         {"projections": projection_flops(1, 100, 64), "core": attention_flops(1, 16, 100, 100, 4)},
     ],
     "7.3": [
@@ -255,25 +273,29 @@ RIGHT = {
     "7.5": [
         cached,
         lambda B, layers, d, H, Hkv, n, width: B * layers * n * (d / H * Hkv) * 2 * width,
+        lambda *sizes: np.float64(cached(*sizes)),
         lambda B, layers, d, H, Hkv, n, width: cache_bytes(B, Hkv, n, d // H, layers=layers) // 4 * width,
     ],
     "7.6": [
         fits,
         lambda m, layers, Hkv, D, w: int(m / (2 * w * layers * Hkv * D)),
         lambda *a: np.int64(fits(*a)),
+        lambda m, layers, Hkv, D, w: math.floor(Fraction(m, 2 * layers * Hkv * D * w)),
     ],
     "7.7": [
         windowed,
         lambda n, w: n * min(n, w) - min(n, w) * (min(n, w) - 1) // 2,
         lambda n, w: int((torch.ones(n, n).tril() - torch.ones(n, n).tril(-w)).sum()),
+        lambda n, w: np.minimum(np.arange(1, n + 1), w).sum(),
     ],
     "7.8": [
         lambda group, width: 2 * group / width,
         lambda group, width: (4 * 64 * group) / (2 * 64 * width),
         lambda group, width: Fraction(2 * group, width),
+        lambda group, width: torch.tensor(2.0 * group / width),
     ],
-    "7.9": [merged(lambda m, n: m.exp() * n), merged_logs, merged_numpy],
-    "7.10": [online(), online_numpy, online_merging],
+    "7.9": [merged(lambda m, n: m.exp() * n), merged_logs, merged_numpy, merged_by_softmax],
+    "7.10": [online(), online_numpy, online_merging, online_plainly],
     "7.11": [
         recurrent(),
         by_steps,
@@ -291,6 +313,7 @@ WRONG = [
     ("7.1", 110, "each takes 7 multiplications"),
     ("7.1", 112, "the numbers of the two matrices"),
     ("7.1", 715, "by convention"),
+    ("7.1", 2 * 5 * 7, "it is too small"),
     ("7.1", 7, "it is too small"),
     ("7.1", [5, 7], "one number"),
     ("7.2", LAYER | {"projections": 4 * 100 * 64**2}, "A multiplication and an addition are two"),

@@ -78,6 +78,12 @@ def by_sum(heads, w_o, h):
     return sum(heads[:, n] @ w_o[n * D : (n + 1) * D] for n in range(heads.shape[1]) if n != h)
 
 
+def rows_cleared(heads, w_o, h):
+    D = heads.shape[-1]
+    rows = torch.arange(len(w_o)) // D != h
+    return (merge(heads) @ (w_o * rows[:, None])).tolist()
+
+
 def in_place(heads, w_o, h):
     heads[:, h] = 0
     return merge(heads) @ w_o
@@ -199,9 +205,9 @@ def some_elsewhere(T):
 
 RIGHT = {
     "5.1": [[4, 8, 0.5], (4.0, 8.0, 1 / 2), [4, 8, Fraction(1, 2)], np.array([4, 8, 0.5]), torch.tensor([4, 8, 0.5])],
-    "5.2": [counted, sizes, lambda C, H, G, b: 2 * C * (C + b) + 2 * C // H * G * (C + b)],
-    "5.3": [flops, lambda T, C, H: 4 * 2 * T * C * C + H * 2 * (2 * T * T * (C // H)), lambda T, C, H: float(flops(T, C, H))],
-    "5.4": [CACHE, {n: float(x) for n, x in CACHE.items()}, {n: torch.tensor(x) for n, x in CACHE.items()}],
+    "5.2": [counted, sizes, lambda C, H, G, b: 2 * C * (C + b) + 2 * C // H * G * (C + b), lambda C, H, G, b: torch.tensor(sizes(C, H, G, b))],
+    "5.3": [flops, lambda T, C, H: 4 * 2 * T * C * C + H * 2 * (2 * T * T * (C // H)), lambda T, C, H: float(flops(T, C, H)), lambda T, C, H: np.int64(4 * T * C) * (2 * C + T)],
+    "5.4": [CACHE, {n: float(x) for n, x in CACHE.items()}, {n: torch.tensor(x) for n, x in CACHE.items()}, {n: np.float64(x) for n, x in CACHE.items()}],
     "5.5": [
         undeal,
         undeal_loop,
@@ -216,7 +222,7 @@ RIGHT = {
         lambda k, H: np.repeat(k.numpy(), H // k.shape[1], axis=1),
     ],
     "5.7": [score, loop_score, lambda w, r: (w * r).sum(-1)[:, r.any(-1)].mean(-1), lambda w, r: score(w, r).tolist()],
-    "5.8": [without, by_sum, lambda x, w, h: merge(x) @ w - x[:, h] @ w.unflatten(0, (x.shape[1], -1))[h]],
+    "5.8": [without, by_sum, lambda x, w, h: merge(x) @ w - x[:, h] @ w.unflatten(0, (x.shape[1], -1))[h], rows_cleared],
     "5.9": [mha(), by_head, einsums, in_double, mha(split=loop_split)],
     "5.11": [
         looks_back(),
@@ -286,7 +292,13 @@ WRONG = [
     ("5.6", lambda k, H: k.repeat_interleave(2, dim=2), "the keys are repeated"),
     ("5.6", lambda k, H: k.repeat_interleave(2, dim=0), "the batch is repeated"),
     ("5.6", lambda k, H: k, "nothing is repeated"),
+    ("5.6", lambda k, H: k.repeat(1, H, 1, 1), "all heads are repeated H times"),
+    ("5.6", lambda k, H: k[:, :1].expand(-1, H, -1, -1), "all query heads share head 0"),
+    ("5.6", lambda k, H: k.mean(1, keepdim=True).expand(-1, H, -1, -1), "you average the heads"),
+    ("5.6", lambda k, H: k.repeat_interleave(H // k.shape[1], dim=-1), "the numbers of a key"),
     ("5.7", lambda w, r: (w * r).sum(-1).mean(-1), "they do not count"),
+    ("5.7", lambda w, r: (w * r).sum((-1, -2)) / r.sum(), "the number of pairs"),
+    ("5.7", lambda w, r: score(w, ~r), "where the relation does not point"),
     ("5.7", lambda w, r: (w * r).sum((-1, -2)), "divide by the number of queries"),
     ("5.7", lambda w, r: (w * r).mean((-1, -2)), "you average over all pairs"),
     ("5.7", lambda w, r: (w.argmax(-1) == r.float().argmax(-1))[:, r.any(-1)].float().mean(-1), "the score is the weight itself"),
@@ -336,6 +348,8 @@ WRONG = [
     ("5.11", looks_back(by=-1), "looks at the next one"),
     ("5.11", looks_back(by=0), "looks at itself"),
     ("5.11", looks_back(size=2.0), "not firmly"),
+    ("5.11", looks_back(by=2), "place 1, counted from 0, looks most at place 3"),
+    ("5.11", lambda T: 50 * torch.ones(T, T).tril(-1), "place 2, counted from 0, looks most at place 0"),
     ("5.11", some_elsewhere, "place 2, counted from 0, looks most at place 3"),
     ("5.11", lambda T: looks_back()(T)[1:], "a row for each place"),
     ("5.11", lambda T: looks_back()(T) * float("inf"), "a NaN in the weights"),

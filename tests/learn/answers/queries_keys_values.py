@@ -88,6 +88,20 @@ def swapped(i, j):
     return order_matters
 
 
+def every_swap(layer, x):
+    return any(swapped(i, j)(layer, x) for i in range(len(x)) for j in range(i))
+
+
+def every_shift(layer, x):
+    shifts = range(1, len(x))
+    return any((layer(x.roll(n, 0)) - layer(x).roll(n, 0)).norm() > 1e-4 for n in shifts)
+
+
+def several_shuffles(layer, x):
+    moved = [(layer(x[p]) - layer(x)[p]).norm() for p in map(torch.randperm, [len(x)] * 20)]
+    return np.bool_(max(moved) > 1e-4)
+
+
 def same_sum(layer, x):
     p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
     return not torch.allclose(layer(x[p]).sum(), layer(x).sum(), atol=1e-4)
@@ -121,8 +135,9 @@ RIGHT = {
         lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(),
         lambda s: np.exp(s.numpy() - s.numpy().max(-1, keepdims=True))
         / np.exp(s.numpy() - s.numpy().max(-1, keepdims=True)).sum(-1, keepdims=True),
+        lambda s: 1 / (s[..., None, :] - s[..., :, None]).exp().sum(-1),
     ],
-    "3.3": [SHAPES, {n: list(s) for n, s in SHAPES.items()}, {n: torch.Size(s) for n, s in SHAPES.items()}],
+    "3.3": [SHAPES, {n: list(s) for n, s in SHAPES.items()}, {n: torch.Size(s) for n, s in SHAPES.items()}, {n: np.array(s) for n, s in SHAPES.items()}],
     "3.4": [
         gaussian,
         lambda q, k, v, w: (-squared(q, k) / (2 * w * w)).softmax(0) @ v,
@@ -140,16 +155,19 @@ RIGHT = {
             torch.softmax(torch.einsum("...td,...sd->...ts", q, k) * q.shape[-1] ** -0.5, -1),
             v,
         ),
+        lambda q, k, v: shifted_softmax((q * q.shape[-1] ** -0.5) @ k.mT).numpy() @ v.numpy(),
     ],
     "3.6": [
         [[-4, 1], [3, 0]],
         torch.tensor([[-8.0, 2.0], [6.0, 0.0]]),
         np.array([[-3.5, 1.0], [2.5, 0.0]]),
+        [torch.tensor([-4.0, 1.0]), torch.tensor([3.0, 0.0])],
     ],
     "3.7": [
         [[1, 0], [2, 2], [1, 6]],
         torch.tensor([[0.1, 0.0], [1.0, 1.0], [0.0, 5.0]]),
         [torch.tensor([1.0, 0]), torch.tensor([2.0, 2]), torch.tensor([1.0, 6])],
+        np.array([[1, 0], [2, 2], [1, 6]], dtype=np.float16),
     ],
     "3.8": [
         lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)) @ v,
@@ -159,7 +177,7 @@ RIGHT = {
             "btsd,d->bts", torch.tanh((q @ w_q).unsqueeze(2) + (k @ w_k).unsqueeze(1)), v
         ),
     ],
-    "3.9": [shuffled_both, unshuffled_back],
+    "3.9": [shuffled_both, unshuffled_back, every_swap, several_shuffles],
 }  # fmt: skip
 
 WRONG = [
@@ -235,12 +253,16 @@ WRONG = [
     ("3.6", [[-4, 3], [1, 0]], "transpose it"),
     ("3.6", [[-0.4, 0.1], [0.3, 0]], "too short"),
     ("3.6", [1, 2], "2 by 2"),
+    ("3.6", [[0, 0], [0, 0]], "The query of apple is [0.0, 0.0]"),
+    ("3.6", [[4, -1], [-3, 0]], "The query of apple is [2.0, -2.0]"),
     ("3.6", [[float("nan"), 0], [0, 1]], "finite"),
     ("3.7", [[1, 0], [2, 1], [0, 5]], "but itself ties with it at 5"),
     ("3.7", [[1, 0], [2, 2], [float("nan"), 5]], "finite"),
     ("3.7", [[1, 0], [1, 0], [1, 0]], "b is not longer than a"),
     ("3.7", [[1, 0], [2, 0], [4, 0]], "a should score highest with b (2), but c reaches 4"),
     ("3.7", [[1, 0], [2, 2], [0, 1]], "c is not longer than b"),
+    ("3.7", [[3, 0], [2, 0], [1, 0]], "b is not longer than a"),
+    ("3.7", [[1, 0], [0, 2], [-3, 0]], "a should score highest with b (0), but itself reaches 1"),
     ("3.7", [1, 2, 3], "three vectors of two numbers"),
     ("3.8", lambda q, k, w_q, w_k, v: hidden(q, k, w_q, w_k) @ v, "the tanh is missing"),
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k) @ v), "the tanh comes before u"),
@@ -261,6 +283,7 @@ WRONG = [
     ("3.9", swapped(0, 1), "a layer that marks the token in the middle"),
     ("3.9", swapped(0, -1), "a layer that marks the token in the middle"),
     ("3.9", swapped(2, 3), "a layer that marks the first token"),
+    ("3.9", every_shift, "it is wrong about a layer that hands each token the one before"),
     ("3.9", same_sum, "it is wrong about a layer that hands each token the one before"),
     ("3.9", coarse, "it is wrong about a layer that adds a hundredth"),
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
 
 import math
+from itertools import accumulate, count
 
 import numpy as np
 import torch
@@ -41,6 +42,13 @@ def ready_made(x, w_x, w_state, bias):
         return net(x)[0]
 
 
+def accumulated(x, w_x, w_state, bias):
+    def step(state, row):
+        return rnn_step(row, state, w_x, w_state, bias)
+
+    return list(accumulate(x, step, initial=torch.zeros(len(bias))))[1:]
+
+
 def five_by_four(x, w_x, w_state, bias):
     states = torch.zeros(6, 4)
     for t in range(5):
@@ -55,6 +63,10 @@ def loop_reach(weight, share):
     while left >= share:
         left, n = left * weight, n + 1
     return n
+
+
+def first_below(weight, share):
+    return math.inf if weight >= 1 else next(n for n in count() if weight**n < share)
 
 
 def log_reach(weight, share):
@@ -109,22 +121,34 @@ PATHS = {"recurrence": 99, "convolution": 99, "attention": 1}
 
 RIGHT = {
     "1.1": [[1, 0.5, 0.25], (1.0, 0.5, 0.25), np.array([1, 0.5, 0.25]), torch.tensor([[1.0, 0.5, 0.25]])],
-    "1.2": [network(rnn_step), with_numpy, network(lambda r, s, a, b, c: torch.tanh(a.T @ r + b.T @ s + c))],
+    "1.2": [
+        network(rnn_step),
+        with_numpy,
+        network(lambda r, s, a, b, c: torch.tanh(a.T @ r + b.T @ s + c)),
+        accumulated,
+    ],
     "1.3": [0.9**20, 0.1216, 0.122, torch.tensor(0.9) ** 20],
-    "1.4": [loop_reach, log_reach, lambda w, s: torch.tensor(float(log_reach(w, s)))],
+    "1.4": [loop_reach, log_reach, lambda w, s: torch.tensor(float(log_reach(w, s))), first_below],
     "1.5": [
         lambda w, r: w * (r / radius_of(w)),
         lambda w, r: r * w / np.abs(np.linalg.eigvals(w.numpy())).max(),
         lambda w, r: r * w / torch.linalg.eig(w).eigenvalues.abs().amax(),
+        lambda w, r: (w.double() / (radius_of(w.double()) / r)).tolist(),
     ],
     "1.6": [
         lambda old, new, keep: keep * old + (1 - keep) * new,
         lambda old, new, keep: new + keep * (old - new),
         lambda old, new, keep: torch.lerp(new, old, keep),
+        lambda old, new, keep: (old - (1 - keep) * (old - new)).numpy(),
     ],
-    "1.7": [PATHS, {n: float(x) for n, x in PATHS.items()}],
+    "1.7": [PATHS, *({n: kind(x) for n, x in PATHS.items()} for kind in (float, torch.tensor, np.int64))],
     "1.8": [soft(20.0), soft(1000.0), soft_numpy, lambda *a: soft(20.0)(*a)[None]],
-    "1.9": [lambda C, F: 4 * F * (C + F + 2), lstm, lambda C, F: 4 * C * F + 4 * F**2 + 8 * F],
+    "1.9": [
+        lambda C, F: 4 * F * (C + F + 2),
+        lstm,
+        lambda C, F: 4 * C * F + 4 * F**2 + 8 * F,
+        lambda C, F: np.int64(4 * F) * (C + F + 2),
+    ],
 }
 
 WRONG = [
@@ -134,6 +158,7 @@ WRONG = [
     ("1.1", [1, 1.5, 1.75], "you add half of the first input again"),
     ("1.1", [0.25, 0.5, 1], "in the opposite order"),
     ("1.1", [0.762, 0.364, 0.180], "no tanh"),
+    ("1.1", [1, 0.25, 0.0625], "state 2 is too small"),
     ("1.1", [1, 0.5], "the shape should be (3,), yours is (2,)"),
     ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + c)), "starts anew"),
     ("1.2", network(lambda r, s, a, b, c: r @ a + s @ b + c), "the tanh is missing"),
@@ -179,12 +204,17 @@ WRONG = [
     ("1.6", lambda old, new, keep: keep * (old + new), "keep weighs both"),
     ("1.6", lambda old, new, keep: old + keep * (old - new), "the wrong way"),
     ("1.6", lambda old, new, keep: torch.lerp(new, old, keep.sigmoid()), "no sigmoid"),
+    ("1.6", lambda old, new, keep: keep * old, "the candidate is missing"),
+    ("1.6", lambda old, new, keep: keep * old - (1 - keep) * new, "are added, not taken"),
+    ("1.6", lambda old, new, keep: (old + new) / 2, "keep is not used"),
+    ("1.6", lambda old, new, keep: keep * old + (1 - keep) * new.tanh(), "no tanh"),
     ("1.7", PATHS | {"recurrence": 100}, "one step less"),
     ("1.7", PATHS | {"recurrence": 1}, "one step leads from each state"),
     ("1.7", PATHS | {"convolution": 33}, "the windows overlap"),
     ("1.7", PATHS | {"convolution": 50}, "the window is centred"),
     ("1.7", PATHS | {"convolution": 7}, "count the places"),
     ("1.7", PATHS | {"attention": 99}, "directly"),
+    ("1.7", PATHS | {"attention": 0}, "directly"),
     ("1.7", [99, 99, 1], "keep the dict"),
     ("1.8", hard, "looked up as in a dict"),
     ("1.8", below_zero, "a share is negative"),
@@ -199,5 +229,8 @@ WRONG = [
     ("1.9", lambda C, F: F * (C + F + 2), "a plain network"),
     ("1.9", lambda C, F: 3 * F * (C + F + 2), "that is a GRU"),
     ("1.9", lambda C, F: 4 * (C * C + C * F + 2 * F), "F by F"),
+    ("1.9", lambda C, F: 4 * F * (C + F) + 8 * C, "as long as the state"),
+    ("1.9", lambda C, F: 4 * (C + F + 2), "for one number of the state"),
+    ("1.9", lambda C, F: 8 * F * (C + F + 2), "eight of them"),
     ("1.9", lambda C, F: 1, "1 is too small"),
 ]

@@ -50,6 +50,17 @@ def halving(scores, top, follow=None):
     return low
 
 
+def by_factor(scores, top):
+    """Search for what to multiply by, in ever smaller steps, and turn it over."""
+    factor, step = 0.0, 64.0
+    while step > 1e-9:
+        if (scores.double() * (factor + step)).softmax(-1).max() < top:
+            factor += step
+        else:
+            step /= 2
+    return 1 / factor
+
+
 def by_table(scores, top):
     s = scores.double().numpy()
     grid = np.exp(np.linspace(-6, 6, 200_001))
@@ -63,11 +74,12 @@ def unit(x, dim=-1):
 
 RIGHT = {
     "4.1": [[0, 5], (0.0, 5.0), np.array([0, 5]), torch.tensor([[0.0, 5.0]])],
-    "4.2": [[144, 12], (64 * 9 * 0.25, math.sqrt(144)), torch.tensor([144.0, 12.0])],
+    "4.2": [[144, 12], (64 * 9 * 0.25, math.sqrt(144)), torch.tensor([144.0, 12.0]), np.array([144, 12])],
     "4.3": [
         lambda m, d: d * (1 + 2 * m**2),
         lambda m, d: d * ((1 + m * m) ** 2 - m**4),
         lambda m, d: torch.tensor(d + 2.0 * d * m * m),
+        lambda m, d: sum((1 + m**2) ** 2 - (m * m) ** 2 for _ in range(d)),
     ],
     "4.4": [
         lambda q, k: q @ k.T / q.shape[-1] ** 0.5,
@@ -82,13 +94,16 @@ RIGHT = {
         lambda a, b: math.sqrt(sum((x * y) ** 2 for x, y in zip(a.tolist(), b.tolist(), strict=True))),
         lambda a, b: np.sqrt(a.numpy() ** 2 @ b.numpy() ** 2),
     ],
-    "4.6": [JACOBIAN, torch.diag(P) - torch.outer(P, P), np.array(JACOBIAN)],
+    "4.6": [JACOBIAN, torch.diag(P) - torch.outer(P, P), np.array(JACOBIAN), list(torch.tensor(JACOBIAN))],
     "4.7": [
         repaired(0.5),
         by_slices,
         lambda x, a, b, h: heads_of(x, a, h) @ heads_of(x, b, h).mT * (x.shape[-1] // h) ** -0.5,
+        lambda x, a, b, h: torch.einsum(
+            "bhtd,bhsd->bhts", *(heads_of(x, w, h) / (x.shape[-1] // h) ** 0.25 for w in (a, b))
+        ),
     ],
-    "4.8": [halving, by_table, lambda s, top: float(halving(s, top))],
+    "4.8": [halving, by_table, lambda s, top: float(halving(s, top)), by_factor],
     "4.9": [
         lambda q, k, g: g * unit(q) @ unit(k).T,
         lambda q, k, g: g * normalize(q, dim=-1) @ normalize(k, dim=-1).T,

@@ -1,6 +1,7 @@
 """Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import torch
@@ -75,6 +76,12 @@ def one_sided(ids, size, window):
     for d in range(1, window + 1):
         np.add.at(n, (ids[:-d].numpy(), ids[d:].numpy()), 1)
     return n
+
+
+def counter(ids, size, window):
+    words = ids.tolist()
+    pairs = Counter(p for d in range(1, window + 1) for p in zip(words, words[d:], strict=False))
+    return [[pairs[i, j] + pairs[j, i] for j in range(size)] for i in range(size)]
 
 
 def rolled(ids, size, window):
@@ -155,9 +162,10 @@ RIGHT = {
         lambda v, a, b, c: next(
             i for i in cosines(v, v[a] - v[b] + v[c]).argsort(descending=True).tolist() if i not in (a, b, c)
         ),
+        lambda v, a, b, c: np.int64(loop_nearest(v, v[a] - v[b] + v[c], 1, {a, b, c})[0]),
     ],
     "2.6": [[5, 0], (3.0, 0.0), np.array([9, 1]), torch.tensor([6.0, -6.0])],
-    "2.7": [loop_counts, bincounts, lambda *a: one_sided(*a) + one_sided(*a).T],
+    "2.7": [loop_counts, bincounts, lambda *a: one_sided(*a) + one_sided(*a).T, counter],
     "2.8": [
         lambda n: (n / expected(n)).log().clamp(min=0),
         loop_ppmi,
@@ -168,6 +176,7 @@ RIGHT = {
         loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1)).mean()),
         loss(lambda p, q: F.softplus(-p).mean() + F.softplus(q).sum(-1).mean()),
         loss(lambda p, q: (F.softplus(-p).sum() + F.softplus(q).sum()).item() / len(p)),
+        loss(lambda p, q: torch.logaddexp(torch.zeros(()), torch.cat([-p[:, None], q], 1)).sum(1).mean()),
     ],
 }  # fmt: skip
 
@@ -197,6 +206,7 @@ WRONG = [
     ("2.3", [0, 1], "make it longer; that leaves the cosine as it is"),
     ("2.3", [-5, -5], "it points away"),
     ("2.3", [4, 2], "turn it further away"),
+    ("2.3", [5, -1], "the cosine is 0.789: turn it further away"),
     ("2.3", [0, 0], "no direction"),
     ("2.3", [1, 2, 3], "two finite numbers"),
     ("2.3", [float("inf"), 0], "two finite numbers"),
@@ -229,6 +239,7 @@ WRONG = [
     ("2.6", [3, 9], "it is too steep"),
     ("2.6", [3, 0.9], "too steep"),
     ("2.6", [1, -4], "has no direction"),
+    ("2.6", [0, 4], "yours from man to woman is (-1, 4): let it point the same way"),
     ("2.6", [1, 2, 3], "two finite numbers"),
     ("2.7", one_sided, "what follows only"),
     ("2.7", lambda *a: one_sided(*a).T, "what stands before only"),
