@@ -62,12 +62,14 @@ def test_no_title_and_no_question_is_asked_twice_in_the_book():
 
 
 @every_chapter
-def test_the_right_option_is_not_always_in_one_place(chapter):
-    places = [
-        [option.get("right", False) for option in question["option"]].index(True)
-        for question in QUIZZES[chapter]["question"]
-    ]
-    assert len(set(places)) > 1
+def test_the_right_option_stands_at_every_place_and_is_never_the_longest(chapter):
+    places = set()
+    for question in QUIZZES[chapter]["question"]:
+        lengths = [len(option["text"]) for option in question["option"]]
+        right = [option.get("right", False) for option in question["option"]].index(True)
+        assert max(lengths[:right] + lengths[right + 1 :]) >= lengths[right], question["text"]
+        places.add(right)
+    assert places == {0, 1, 2, 3}
 
 
 @every_chapter

@@ -289,7 +289,7 @@ EXERCISES = [
         (
             "Steps 2 to 4: products divided by √D, softmax over the keys, mix the values.",
             "For any leading axes turn only the last two: `k.transpose(-2, -1)`.",
-            "The weights are `(q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5).softmax(-1)`.",
+            "Divide the scores by `q.shape[-1] ** 0.5` before the softmax, and mix the values with the weights after it.",
         ),
         attention_from_nothing,
         "That is the whole mechanism; everything else in this book is about its consequences.",

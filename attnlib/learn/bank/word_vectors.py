@@ -359,7 +359,7 @@ EXERCISES = [
         (
             "Chance would give row sum times column sum, divided by the total.",
             "PMI is the logarithm of the count divided by that. Then everything below 0 becomes 0.",
-            "`(n * n.sum() / n.sum(1, keepdim=True) / n.sum(0)).log().clamp(min=0)`: log 0 is minus infinity, and becomes 0.",
+            "`keepdim=True` keeps the row sums a column, so that row sums times column sums make a table. The log of 0 is minus infinity: `clamp` takes it, too.",
         ),
         ppmi,
         "Frequent words lose their advantage: what counts is company beyond chance.",
