@@ -126,15 +126,6 @@ def test_a_row_of_grids_has_its_names_below_and_its_labels_once():
         plotting.grid_row({"seed 0": torch.eye(2)}, ["1", "2"], ["a"])
 
 
-def test_a_cloud_has_as_many_points_as_numbers():
-    ax = plotting.cloud(torch.rand(2, 3), np.zeros((3, 2)), xlabel="weight")
-    assert len(ax.lines[0].get_xdata()) == 6
-    assert ax.get_xlabel() == "weight"
-    assert plotting.cloud([1.0], [2.0], ax=ax) is ax
-    with pytest.raises(ValueError, match="as many, got 2 and 1"):
-        plotting.cloud([1.0, 2.0], [1.0])
-
-
 def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     runs = {"a": [[1.0, 0.5], [1.0, 0.4]]}
     top, bottom = plotting.panels(
@@ -305,11 +296,6 @@ def test_more_lines_than_colours_change_their_dashes_and_none_is_lost():
     assert len(set(looks)) == 6
     ax = plotting.curves({"q": [[1.0, 2.0]]}, colours=[plotting.QUERY])
     assert ax.lines[0].get_color() == plotting.QUERY
-
-
-def test_many_points_are_pixels_and_few_are_shapes():
-    assert plotting.cloud(np.zeros(1000), np.zeros(1000)).lines[0].get_rasterized()
-    assert not plotting.cloud(np.zeros(100), np.zeros(100)).lines[0].get_rasterized()
 
 
 def test_shifts_go_from_what_was_to_what_is_and_are_named_once():

@@ -62,9 +62,17 @@ class Lookup(nn.Module):
         return self.attend(question, pairs, need_weights=True)[1][:, :, 0]
 
 
-def tie(heads: MultiHeadAttention) -> MultiHeadAttention:
-    """Let every head take the queries and keys of the first: one table of weights for all, in place."""
-    for projection in (heads.q_proj, heads.k_proj):
+def tie(heads: MultiHeadAttention, *, keys: bool = True) -> MultiHeadAttention:
+    """Let every head take the queries and keys of the first: one table of weights for all, in place.
+
+    Args:
+        heads: As many heads of keys as of queries.
+        keys: False leaves every head its own keys, so that only the queries are the first's.
+
+    Returns:
+        The same heads.
+    """
+    for projection in (heads.q_proj, heads.k_proj) if keys else (heads.q_proj,):
         parametrize.register_parametrization(projection, "weight", _Tie(heads.num_heads))
     return heads
 
@@ -86,6 +94,7 @@ def train_lookup(
     questions: int = 2,
     hidden: int | None = None,
     tied: bool = False,
+    tied_queries: bool = False,
     kv_heads: int | None = None,
     width: int = 24,
     pairs: int = PAIRS,
@@ -101,6 +110,7 @@ def train_lookup(
         questions: How many things are looked up at once.
         hidden: Width of the network behind the heads, if there is one.
         tied: Whether all heads have the queries and keys of the first.
+        tied_queries: Whether all heads have the queries of the first, and keys of their own.
         kv_heads: Heads of keys and values; as many as of queries if not given.
         width: Of the model.
         pairs: Pairs in a sequence.
@@ -126,7 +136,9 @@ def train_lookup(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         attend = MultiHeadAttention(width, heads, num_kv_heads=kv_heads, bias=False)
-        reader = Lookup(tie(attend) if tied else attend, questions, hidden).to(device)
+        if tied or tied_queries:
+            tie(attend, keys=tied)
+        reader = Lookup(attend, questions, hidden).to(device)
     fit(reader, batch, steps=steps, lr=lr, seed=seed, loss=loss, label=f"{heads} heads, seed {seed}")
     return reader.eval(), torch.stack(right).cpu()
 

@@ -36,7 +36,7 @@ from attnlib.plotting.matrices import matrices
 from attnlib.plotting.norms import block_road
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
-from attnlib.plotting.points import cloud, scatter
+from attnlib.plotting.points import scatter
 from attnlib.plotting.projections import project
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.running import online_softmax
@@ -69,7 +69,6 @@ __all__ = [
     "block",
     "block_road",
     "book_style",
-    "cloud",
     "curves",
     "dot_rows",
     "encoder_decoder",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, SERIES, VALUE, WEIGHT
+from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 from attnlib.plotting.drawing import Drawing, column, text_width
 
 EDGE, TALL, SIDE = 8, 28, 186
@@ -54,10 +54,11 @@ def _stream(p: Drawing, x: float, word: str, wide: float) -> None:
     p.text(x, 268 + TALL / 2, word)
     p.arrow((x, 266), (x, 227))
     p.rect(x - 21, 70, 42, 30, fill=SERIES[0], opacity=0.18, edge=SERIES[0])
+    p.line((x, 258), (side, 258), (side, 226))
+    p.line((side, 226), (side, 176), dashed=True, opacity=0.6)  # behind attention
+    p.arrow((side, 176), (side, 148), (x - 9, 148), head=6)
+    p.arrow((x, 132), (side, 132), (side, 44), (x - 9, 44), head=6)
     for y, below, above in ((148, 176, 101), (44, 70, 14)):  # where a part is added
-        start = 258 if below == 176 else 132
-        p.line((side, start), (side, y), colour=PAPER, thick=6)
-        p.arrow((x, start), (side, start), (side, y), (x - 9, y), head=6)
         p.arrow((x, below - 1), (x, y + 9), colour=OUTPUT if below == 176 else SERIES[0], head=6)
         p.circle(x, y, 8, edge=MUTED)
         p.text(x, y, "+", colour=INK)

@@ -106,14 +106,14 @@ def grid_row(
     """
     across = min(ACROSS, len(grids))
     down = -(-len(grids) // across)
-    wide = min(6.2, 1.2 + across * (0.2 + 0.42 * len(columns)))
+    wide = min(6.2, 1.2 + across * (0.2 + 0.64 * len(columns)))
     size = wide, down * (1.2 + 0.3 * len(rows))
-    _, axes = plt.subplots(down, across, figsize=size, sharey=True, squeeze=False)
+    figure, axes = plt.subplots(down, across, figsize=size, sharey=True, squeeze=False, layout="constrained")
+    figure.get_layout_engine().set(hspace=0.08)
     for ax in axes.flat[len(grids) :]:
         ax.set_visible(False)
     for ax, (name, numbers) in zip(axes.flat, grids.items(), strict=False):
         heatmap(numbers, rows, columns, digits=digits, labels=("", ""), ax=ax)
-        plt.setp(ax.get_xticklabels(), rotation=60, ha="left", rotation_mode="anchor")
         ax.annotate(
             name,
             (0.5, 0),

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from torch import Tensor
 
 from attnlib.plotting._style import SERIES, array, plt
 from attnlib.plotting.ends import draw_level
@@ -41,39 +40,4 @@ def scatter(
     ax.set(xlabel=xlabel, ylabel=ylabel)
     if level is not None:
         draw_level(ax, level)
-    return ax
-
-
-def cloud(
-    x: Tensor | np.ndarray | Sequence[float],
-    y: Tensor | np.ndarray | Sequence[float],
-    *,
-    xlabel: str = "",
-    ylabel: str = "",
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw many points, pale enough to see where they lie thick.
-
-    Args:
-        x: Numbers of any shape.
-        y: As many.
-        xlabel: Label of x.
-        ylabel: Label of y.
-        ax: Where to draw.
-
-    Returns:
-        The axes.
-
-    Raises:
-        ValueError: If there are not as many x as y.
-    """
-    across, up = array(x).ravel(), array(y).ravel()
-    if across.shape != up.shape:
-        raise ValueError(f"x and y must be as many, got {across.size} and {up.size}")
-    if ax is None:
-        _, ax = plt.subplots()
-    # thousands of points would make a file of megabytes: past a few hundred they are pixels inside the SVG
-    many = len(across) > 300
-    ax.plot(across, up, "o", color=SERIES[0], alpha=0.15, markersize=4, markeredgewidth=0, rasterized=many)
-    ax.set(xlabel=xlabel, ylabel=ylabel)
     return ax

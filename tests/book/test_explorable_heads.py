@@ -38,6 +38,7 @@ def test_the_answers_below_it_are_those_of_what_is_stored(widget):
 
     before = widget.letters
     assert wrong() == wrong(4) == [0, 1, 0]
+    assert wrong(3) == [0, 1, 2]
     assert wrong(3, 4) == [0, 1, 4]
     assert widget.weights()[1, 7].argmax() == 6  # from c3 to b6
     looked = widget.weights()[:, 6].argmax(-1).tolist()

@@ -55,6 +55,18 @@ def test_tied_heads_have_one_table_of_weights_and_values_of_their_own():
     assert not any(torch.equal(first, other) for other in others)
 
 
+def test_heads_with_tied_queries_have_keys_and_tables_of_their_own():
+    torch.manual_seed(0)
+    heads = tie(MultiHeadAttention(12, 2, bias=False), keys=False)
+    assert torch.equal(*heads.q_proj.weight.chunk(2))
+    assert not torch.equal(*heads.k_proj.weight.chunk(2))
+    weights = heads(torch.randn(2, 5, 12), need_weights=True)[1]
+    assert not torch.equal(weights[:, 0], weights[:, 1])
+    reader, _ = train_lookup(2, tied_queries=True, steps=5)
+    assert torch.equal(*reader.attend.q_proj.weight.chunk(2))
+    assert not torch.equal(*reader.attend.k_proj.weight.chunk(2))
+
+
 def test_training_is_watched_and_leaves_the_callers_random_numbers():
     torch.manual_seed(5)
     expected = torch.rand(3)
