@@ -145,5 +145,5 @@ def batches_needed(losses: list[float], level: float = 0.1, over: int = 10) -> i
 
 
 def stored() -> dict:
-    """Return what was measured, where and how: batches needed, by rate, for each divisor and for QK-norm."""
+    """Return what was measured, where and how: batches needed, by rate, size and starting spread."""
     return json.loads((resources.files("attnlib") / "data" / "recall-rates.json").read_text("utf8"))

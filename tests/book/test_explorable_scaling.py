@@ -31,7 +31,7 @@ def assert_numbers_are_pythons(page):
 def test_keyboard_alone_works_it_and_the_numbers_follow(visit):
     page = visit(PAGE, "file")
     root = page.locator(".pa-scaling")
-    assert repr(assert_numbers_are_pythons(page)) == "ScalingLab(d=4, 'none', spread=1, draw=1)"
+    assert repr(assert_numbers_are_pythons(page)) == "ScalingLab(d=64, 'none', spread=1, draw=1)"
     width, spread = root.locator("input[type=range]").all()
     width.focus()
     page.keyboard.press("End")

@@ -91,5 +91,7 @@ def test_batches_are_counted_until_the_mean_is_below_the_level():
 
 def test_stored_runs_say_what_was_measured_where():
     found = stored()
-    assert {"what", "code", "device", "torch", "date", "runs"} <= set(found)
-    assert {run["reader"] for run in found["runs"]} >= {"by √d", "undivided", "QK-norm"}
+    for part in (found, found["starts"]):
+        assert {"what", "code", "device", "torch", "date", "runs"} <= set(part)
+    assert {run["reader"] for run in found["runs"]} == {"by √d", "QK-norm"}
+    assert {run["width"] for run in found["starts"]["runs"]} == {64, 256}
