@@ -47,6 +47,9 @@ DRAWINGS = {
     "block road": plotting.block_road(),
     "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
+    "fetching": plotting.fetch_bill([("one text", 13e9, 2e9), ("many texts, or more", 14e9, 69e9)], 4e12),
+    "state": plotting.written_state([("a", 3), ("b", 5)], "a"),
+    "corrected state": plotting.written_state([("a", 3), ("b", 5), ("a", 7)], "a", rules=("add", "correct")),
     "running": plotting.online_softmax([0, math.log(2), math.log(4), 0], [8, 4, 2, 0], 2),
     "long run": plotting.online_softmax([-1.5, 0.25, 2.125], [8.5, 4, -2], 1),
     "paths": plotting.paths(9, ends=("Goku", "he")),
@@ -315,6 +318,29 @@ def test_a_token_pays_twice_the_width_and_the_length():
     bars = [float(part.get("width")) for part in parts(drawing, "rect")][1:]
     assert bars[0] == bars[1] == bars[2] == pytest.approx(bars[3] / 3, abs=0.01)
     assert [text for text in texts(drawing) if "%" in text] == ["50%", "75%"]
+
+
+def test_what_is_fetched_is_drawn_to_scale_and_in_milliseconds():
+    drawing = plotting.fetch_bill([("one", 10e9, 2e9), ("many", 10e9, 40e9)], 4e12)
+    bars = [float(part.get("width")) for part in parts(drawing, "rect")][1:]
+    assert bars == pytest.approx([bars[0], bars[0] / 5, bars[0], 4 * bars[0]], abs=0.01)
+    assert [text for text in texts(drawing) if text.endswith("ms")] == ["3.0 ms", "12.5 ms"]
+
+
+def test_a_sum_answers_with_the_mean_and_a_corrected_state_with_the_last():
+    pairs = [("a", 3), ("b", 5), ("a", 7)]
+    said = texts(plotting.written_state(pairs, "a", rules=("add", "correct")))
+    assert [text for text in said if text[0] == "+"] == ["+3", "+5", "+7", "+3", "+5", "+4"]
+    assert "10 / 2 = 5" in said
+    assert said[-1] == "7"
+    assert texts(plotting.written_state(pairs[:2], "b"))[-1] == "5 / 1 = 5"
+    for pairs, ask, rules, wrong in (
+        ([("a", 1)] * 4, "a", ("add",), "writes must be up to 3 pairs of at most 2 keys"),
+        ([("a", 1)], "b", ("add",), r"ask must be one of the keys \['a'\], got 'b'"),
+        ([("a", 1)], "a", ("forget",), r"rules must be from \['add', 'correct'\], got \['forget'\]"),
+    ):
+        with pytest.raises(ValueError, match=wrong):
+            plotting.written_state(pairs, ask, rules=rules)
 
 
 def test_a_larger_score_shrinks_the_bars_before_it():

@@ -21,7 +21,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import dot_rows, strips
-from attnlib.plotting.bills import score_squares, token_bill
+from attnlib.plotting.bills import fetch_bill, score_squares, token_bill
 from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
@@ -45,6 +45,7 @@ from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.shifts import shifts
 from attnlib.plotting.spreads import product_tables, scores_over_weights
+from attnlib.plotting.states import written_state
 from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
@@ -72,6 +73,7 @@ __all__ = [
     "curves",
     "dot_rows",
     "encoder_decoder",
+    "fetch_bill",
     "gate",
     "grid_row",
     "growth",
@@ -106,4 +108,5 @@ __all__ = [
     "token_bill",
     "unrolled_network",
     "word_map",
+    "written_state",
 ]

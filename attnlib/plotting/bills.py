@@ -1,11 +1,11 @@
-"""What attention costs, drawn to scale: the table of scores beside a memory, and what a token pays."""
+"""What attention costs, to scale: the scores in a memory, what a token pays, what is fetched for it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-from attnlib.plotting._style import GRID, INK, MUTED, SERIES, WEIGHT, WEIGHT_FILL
+from attnlib.plotting._style import GRID, INK, KEY, MUTED, SERIES, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, text_width
 
 EDGE = 8
@@ -28,21 +28,27 @@ def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: i
     bytes_, name = memory
     if max(lengths) ** 2 * width > bytes_:
         raise ValueError(f"a table of {max(lengths):,} tokens must fit the memory of {bytes_:,.0f} bytes")
-    side, top = 300, EDGE
-    picture = Drawing(560, side + 2 * EDGE)
-    picture.rect(EDGE, top, side, side, edge=INK, thick=1.6, round=2)
-    bottom, right = top + side, EDGE + side
-    picture.line((right - 30, top + 22), (right + 24, top + 22))
-    _two_lines(picture, right + 30, top + 22, name, _bytes(bytes_))
+    side, left, top = 300, EDGE, EDGE
+    picture = Drawing(side + 2 * EDGE, side + 2 * EDGE + 28)
+    picture.rect(left, top, side, side, edge=INK, thick=1.6, round=2)
+    bottom = top + side
+    _two_lines(picture, left + 12, top + 24, name, _bytes(bytes_))
     for i, n in enumerate(sorted(lengths, reverse=True)):
         edge = side * n * math.sqrt(width / bytes_)
         picture.rect(
-            EDGE, bottom - edge, edge, edge, fill=WEIGHT_FILL, opacity=0.45 + 0.25 * i, edge=WEIGHT, round=0
+            left, bottom - edge, edge, edge, fill=WEIGHT_FILL, opacity=0.45 + 0.25 * i, edge=WEIGHT, round=0
         )
-        y = bottom - 150 + 62 * i
-        at = (EDGE + 0.8 * edge, bottom - min(0.8 * edge, bottom - y) if i == 0 else bottom - edge / 2)
-        picture.line(at, (right + 12, y), (right + 24, y))
-        _two_lines(picture, right + 30, y, f"{n:,} tokens", _bytes(n * n * width))
+        tokens, said = f"{n:,} tokens", _bytes(n * n * width)
+        if edge > 120:
+            _two_lines(picture, left + 12, bottom - edge + 24, tokens, said)
+        elif edge > 8:
+            _two_lines(picture, left + edge + 8, bottom - 22, tokens, said)
+        else:  # a mere dot: named from below
+            picture.line(
+                (left + edge / 2, bottom + 4), (left + edge / 2, bottom + 20), (left + 12, bottom + 20)
+            )
+            picture.text(left + 18, bottom + 20, tokens, anchor="start", bold=True)
+            picture.text(left + 26 + text_width(tokens), bottom + 20, said, anchor="start", colour=MUTED)
     return picture
 
 
@@ -87,4 +93,30 @@ def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
         picture.rect(left + 2 * d * unit, y + 2, n * unit, high - 8, fill=WEIGHT_FILL, edge=WEIGHT, round=0)
         end = left + (2 * d + n) * unit + 8
         picture.text(end, y + high / 2 - 2, f"{n / (2 * d + n):.0%}", anchor="start", colour=WEIGHT)
+    return picture
+
+
+def fetch_bill(rows: Sequence[tuple[str, float, float]], speed: float) -> Drawing:
+    """Draw how long a model fetches from memory for its next token: the weights, then the caches.
+
+    Args:
+        rows: For each bar its name, the bytes of the weights and those of all caches.
+        speed: Bytes that the memory moves in a second.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+    """
+    left, high, top = EDGE + max(text_width(name) for name, *_ in rows) + 8, 32, 34
+    unit = (580 - left - EDGE - 64) / max(weights + caches for _, weights, caches in rows)
+    picture = Drawing(580, top + high * len(rows) + EDGE)
+    first = rows[0][1] * unit
+    picture.text(left, 14, "weights", anchor="start", colour=SERIES[0], bold=True)
+    picture.text(left + max(first, 60) + 14, 14, "caches", anchor="start", colour=KEY, bold=True)
+    for i, (name, weights, caches) in enumerate(rows):
+        y = top + high * i
+        picture.text(left - 8, y + high / 2 - 2, name, anchor="end")
+        picture.rect(left, y + 2, weights * unit, high - 8, fill=SERIES[0], opacity=0.55, round=0)
+        picture.rect(left + weights * unit, y + 2, caches * unit, high - 8, fill=KEY, opacity=0.55, round=0)
+        end = left + (weights + caches) * unit + 8
+        picture.text(end, y + high / 2 - 2, f"{1000 * (weights + caches) / speed:.1f} ms", anchor="start")
     return picture

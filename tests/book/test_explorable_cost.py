@@ -59,12 +59,12 @@ def test_models_people_know_are_held_against_the_memory_of_a_gpu(visit):
 def test_keyboard_alone_moves_the_sizes_and_the_numbers_follow(visit):
     page = visit(PAGE, "file")
     box = page.locator(".pa-cost")
-    start = "CostCalculator(n=1024, d_model=768, heads=12, kv_heads=12, layers=12, width=2)"
+    start = "CostCalculator(n=4096, d_model=4096, heads=32, kv_heads=32, layers=32, width=2)"
     assert repr(assert_numbers_are_attnlibs(page)) == start
     box.locator("[data-size=n]").focus()
     page.keyboard.press("ArrowRight")
-    assert assert_numbers_are_attnlibs(page).n == 1536
-    assert "The core does 25% of the work" in box.locator(".pa-rule").inner_text()
+    assert assert_numbers_are_attnlibs(page).n == 6144
+    assert "The core does 20% of the work" in box.locator(".pa-rule").inner_text()
     box.locator("[data-size=kv_heads]").focus()
     page.keyboard.press("Home")
     assert assert_numbers_are_attnlibs(page).kv_heads == 1
@@ -76,7 +76,7 @@ def test_keyboard_alone_moves_the_sizes_and_the_numbers_follow(visit):
     assert assert_numbers_are_attnlibs(page).width == 1
     box.locator("[data-size=heads]").focus()
     page.keyboard.press("ArrowRight")
-    assert assert_numbers_are_attnlibs(page).heads == 16
+    assert assert_numbers_are_attnlibs(page).heads == 64
     page.wait_for_timeout(600)
     assert "cache" in box.locator("[role=status]").text_content()
     width, length = box.locator("[data-size=d_model]"), box.locator("[data-size=n]")

@@ -78,7 +78,7 @@ function build({ model, state, update }) {
   const shelf = canvas(WIDE, 30);
   const weightsBar = make("svg:rect", { class: "pa-weights", y: "4", height: "22", x: "1" });
   const cacheBar = make("svg:rect", { class: "pa-cache", y: "4", height: "22" });
-  shelf.append(make("svg:rect", { class: "pa-card", x: "1", y: "4", width: String(WIDE - 2), height: "22", rx: "3" }), weightsBar, cacheBar);
+  shelf.append(make("svg:rect", { class: "pa-room", x: "1", y: "4", width: String(WIDE - 2), height: "22", rx: "3" }), weightsBar, cacheBar);
   const fits = make("p", { class: "pa-fits" });
   const known = ({ named, d_model, heads, kv_heads, layers }) => models.findIndex((one) =>
     one.name === named && one.d_model === d_model && one.heads === heads && one.kv_heads === kv_heads && one.layers === layers);
