@@ -37,3 +37,8 @@ def test_a_word_that_is_not_there_cannot_ask():
 def test_every_word_needs_a_weight():
     with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
         plotting.hearing(["he is evil"], ["he"], [[0.5, 0.5]])
+
+
+def test_a_name_says_what_the_columns_are():
+    drawn = plotting.hearing(["he is evil"] * 2, ["he"] * 2, [[0.0, 0.0, 1.0]] * 2, names=["first", "second"])
+    assert all(f">{name}<" in drawn._repr_svg_() for name in ("first", "second"))

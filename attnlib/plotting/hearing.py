@@ -20,6 +20,7 @@ def hearing(
     weights: Sequence[Tensor | Sequence[float]] | None = None,
     *,
     across: int = 1,
+    names: Sequence[str] | None = None,
 ) -> Drawing:
     """Draw sentences, the word that asks in a frame, and over each word a column as high as its weight.
 
@@ -28,6 +29,7 @@ def hearing(
         asks: For each, the word that asks; the first such word of the sentence.
         weights: For each, a weight for every word; without them the words stand alone.
         across: How many sentences stand side by side.
+        names: For each, what its columns are, written above its end.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -51,7 +53,10 @@ def hearing(
     picture = Drawing(wide * across + GAP * (across - 1), row * rows + 4)
     for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
         left = 8 + n % across * (wide + GAP)
-        _draw(picture, left, n // across * row + above + 4, line, widths[n], line.index(word), share)
+        top = n // across * row + above + 4
+        _draw(picture, left, top, line, widths[n], line.index(word), share)
+        if names is not None:
+            picture.text(left + wide - 16, top - above + 9, names[n], anchor="end", colour=MUTED)
     return picture
 
 
