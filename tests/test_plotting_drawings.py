@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnlib import plotting
-from attnlib.plotting._style import THEME, WEIGHT_FILL
+from attnlib.plotting._style import GRID, KEY, THEME, WEIGHT_FILL
 from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
 
 WORDS = ["I", "love", "Paris"]
@@ -44,6 +44,10 @@ DRAWINGS = {
         "the cat sat on the m", 9, "x", {"the masked model": "t", "its twin": "x"}
     ),
     "swap at the start": plotting.swapped_answer("the cat", 0, "q", {"a model of letters": " "}),
+    "questions": plotting.questions(["The", "cat", "sat", "on", "the", "mat"], 2),
+    "small masks": plotting.small_masks(
+        {"window": (np.eye(6), "j ≤ i and i − j < 1"), "open": (np.ones((6, 6)), "all")}
+    ),
     "block road": plotting.block_road(),
     "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
@@ -411,6 +415,22 @@ def test_a_drawing_has_no_address_in_its_name_and_escapes_its_text():
 def test_a_table_says_that_rows_sum_to_one_only_if_they_do():
     assert "weights: each row sums to 1" in texts(plotting.attention_table(WORDS, weights=WEIGHTS))
     assert "weights" in texts(plotting.attention_table(WORDS, weights=WEIGHTS / 2))
+
+
+def test_questions_stand_over_their_answers_and_one_arrow_leads_aside():
+    drawing = plotting.questions(["a", "b", "c", "d"], 0)
+    assert texts(drawing) == ["input", "answer", "a", "b", "b", "c", "c", "d", "asks", "tells"]
+    with pytest.raises(ValueError, match="place must have a word after it that is read, got 2 of 4 words"):
+        plotting.questions(["a", "b", "c", "d"], 2)
+
+
+def test_small_masks_tell_open_closed_and_future_apart():
+    mask = np.array([[1, 1, 0], [1, 1, 0], [0, 1, 1]])
+    drawing = plotting.small_masks({"a mask": (mask, "its rule")})
+    assert texts(drawing) == ["a mask", "its rule"]
+    assert [len(filled(drawing, colour)) for colour in (WEIGHT_FILL, KEY, GRID)] == [5, 1, 3]
+    with pytest.raises(ValueError, match=r"flat must be a mask \(T, S\), got shape \(3,\)"):
+        plotting.small_masks({"flat": (np.ones(3), "")})
 
 
 def test_a_swap_shows_what_stood_there_what_does_and_who_says_what():

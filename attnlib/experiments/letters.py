@@ -105,19 +105,21 @@ class ZeroAfter(Attend):
 
 def letter_model(
     text: Letters,
-    attend: Callable[[], nn.Module] = Attend,
     *,
+    causal: bool = True,
+    attend: Callable[[], nn.Module] | None = None,
     width: int = 64,
     heads: int = 4,
     layers: int = 1,
     length: int = LENGTH,
     seed: int = 0,
 ) -> Decoder:
-    """Make a model for the letters of a text, and decide how its layers attend.
+    """Make a model for the letters of a text, or a twin of it that can see the answers.
 
     Args:
         text: What `manual_letters` gives.
-        attend: `Attend`, with the causal mask; `Unmasked` or `ZeroAfter` make a twin with a leak.
+        causal: Whether its layers use the causal mask.
+        attend: How its layers attend instead, such as `ZeroAfter`.
         width: Model width C.
         heads: Heads of each layer.
         layers: Blocks.
@@ -130,6 +132,7 @@ def letter_model(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Decoder(len(text.letters), length, width, heads, layers)
+    attend = (Attend if causal else Unmasked) if attend is None else attend
     for block in model.blocks:
         block.attention.attend = attend()
     return model.eval()

@@ -38,12 +38,14 @@ from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
 from attnlib.plotting.points import scatter
 from attnlib.plotting.projections import project
+from attnlib.plotting.questions import questions
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.running import online_softmax
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.shifts import shifts
+from attnlib.plotting.small_masks import small_masks
 from attnlib.plotting.spreads import product_tables, scores_over_weights
 from attnlib.plotting.states import written_state
 from attnlib.plotting.swaps import swapped_answer
@@ -94,6 +96,7 @@ __all__ = [
     "plane",
     "product_tables",
     "project",
+    "questions",
     "roofline",
     "scatter",
     "score_squares",
@@ -101,6 +104,7 @@ __all__ = [
     "sentences",
     "shared_heads",
     "shifts",
+    "small_masks",
     "split_and_merge",
     "strips",
     "swapped_answer",

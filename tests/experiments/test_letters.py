@@ -3,7 +3,6 @@ import torch
 
 from attnlib.experiments.letters import (
     LENGTH,
-    Unmasked,
     ZeroAfter,
     frequency_losses,
     letter_model,
@@ -15,14 +14,13 @@ from attnlib.experiments.letters import (
 )
 from attnlib.instruments.leaks import leaks
 from attnlib.masks import causal_mask
-from attnlib.multihead import Attend
 
 TEXT = manual_letters()
 LINES = TEXT.lines()[:20]
 
 
-def model(attend=Attend, **sizes):
-    return letter_model(TEXT, attend, **({"width": 16, "heads": 2} | sizes))
+def model(**options):
+    return letter_model(TEXT, **({"width": 16, "heads": 2} | options))
 
 
 def test_letters_and_numbers_lead_back_to_each_other():
@@ -50,16 +48,16 @@ def test_a_pair_of_letters_tells_more_than_one():
 
 
 @pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("attend", [Unmasked, ZeroAfter])
-def test_a_twin_depends_on_all_letters_and_the_model_on_those_before(attend, layers):
+@pytest.mark.parametrize("leak", [{"causal": False}, {"attend": ZeroAfter}])
+def test_a_twin_depends_on_all_letters_and_the_model_on_those_before(leak, layers):
     line = LINES[:1, :6]
     assert torch.equal(leaks(model(layers=layers), line), causal_mask(6))
-    assert leaks(model(attend, layers=layers), line).all()
+    assert leaks(model(layers=layers, **leak), line).all()
 
 
 def test_twins_start_from_the_same_weights_and_leave_the_callers_random_numbers():
     state = torch.get_rng_state()
-    ours, twin, other = model(), model(Unmasked), model(seed=1)
+    ours, twin, other = model(), model(causal=False), model(seed=1)
     assert torch.equal(torch.get_rng_state(), state)
     for a, b in zip(ours.parameters(), twin.parameters(), strict=True):
         assert torch.equal(a, b)
