@@ -105,4 +105,18 @@ def share_translated(translator: OneVector, numbers: NumberWords, which: Tensor)
 
 def stored() -> list[dict]:
     """Return what was measured on a GPU: for each model, width and number of steps the share by length."""
-    return json.loads((resources.files("attnlib") / "data" / "one-vector.json").read_text("utf8"))["runs"]
+    return _measured()["runs"]
+
+
+def stored_look() -> tuple[list[str], list[str], Tensor]:
+    """Return where a trained `LooksBack` looked while it translated one text.
+
+    Returns:
+        The words it read, the words it wrote, and for each of these the weights of those ``(T, S)``.
+    """
+    look = _measured()["look"]
+    return look["source"].split(), look["target"].split(), torch.tensor(look["weights"])
+
+
+def _measured() -> dict:
+    return json.loads((resources.files("attnlib") / "data" / "one-vector.json").read_text("utf8"))

@@ -130,9 +130,10 @@ def _box(picture: Drawing, x: float, name: str, word: str, colour: str) -> None:
 def _inputs(picture: Drawing, places: tuple[float, ...]) -> None:
     """Draw the old state and the word, which every box reads."""
     picture.text(8, BUS + 8, "h_{t−1}, x_t", maths=True, anchor="start")
-    picture.line((66, BUS + 8), (places[-1], BUS + 8), (places[-1], BUS - 10))
-    for x in places:
+    picture.line((66, BUS + 8), (places[-2], BUS + 8))
+    for x in places[:-1]:
         picture.arrow((x, BUS + 8), (x, BOXES + 55))
+    picture.arrow((places[-2], BUS + 8), (places[-1], BUS + 8), (places[-1], BOXES + 55))
 
 
 def _node(picture: Drawing, x: float, y: float, sign: str) -> None:

@@ -32,6 +32,8 @@ def lowest_loss(d: int, n: int, noise: float) -> float:
 class FixedState(anywidget.AnyWidget):
     """Read ``n`` numbers, keep ``d``, give back the one asked for: what is lost at the least, and in trials.
 
+    The line of linear answers is shown without noise alone: it is about exact numbers.
+
     Attributes:
         d: How many numbers the state has, from 1 to 16.
         n: How many numbers are read, from 1 to 64.

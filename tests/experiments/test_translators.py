@@ -2,7 +2,14 @@ import pytest
 import torch
 
 from attnlib.experiments.tasks import number_words
-from attnlib.experiments.translators import LooksBack, OneVector, number_lists, share_translated, stored
+from attnlib.experiments.translators import (
+    LooksBack,
+    OneVector,
+    number_lists,
+    share_translated,
+    stored,
+    stored_look,
+)
 
 models = pytest.mark.parametrize("model", [OneVector, LooksBack])
 
@@ -67,3 +74,11 @@ def test_stored_shares_are_shares_of_eight_lengths():
     for run in runs:
         assert len(run["whole"]) == 8
         assert all(0 <= share <= 1 for share in run["whole"])
+
+
+def test_where_a_trained_one_looked_is_a_row_of_weights_for_each_word_it_wrote(numbers):
+    source, target, weights = stored_look()
+    assert source == [*numbers.english[342], *numbers.english[77], *numbers.english[5]]
+    assert target == [*numbers.french[342][1:], *numbers.french[77][1:], *numbers.french[5][1:]]
+    assert weights.shape == (len(target), len(source))
+    torch.testing.assert_close(weights.sum(1), torch.ones(len(target)), atol=0.005, rtol=0)

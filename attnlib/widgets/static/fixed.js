@@ -143,7 +143,8 @@ function build({ model, state, update, root }) {
 
     const floor = (m) => lowest(d, m, noise);
     region.setAttribute("d", `${path(CURVE.map((m) => [m, floor(m)]))}L${at(64)} ${up(0)}L${at(1)} ${up(0)}Z`);
-    straight.setAttribute("d", path(CURVE.map((m) => [m, linear(d, m)])));
+    straight.setAttribute("d", noise ? "" : path(CURVE.map((m) => [m, linear(d, m)])));   // the line is about exact numbers
+    ends.linear.toggleAttribute("hidden", noise > 0);
     const kept = attention(noise);
     const reach = flat(noise).length ? flat(noise).map((p) => p.n) : [1, 64];   // drawn as far as it was measured
     everything.setAttribute("d", path([[Math.min(...reach), kept], [Math.max(...reach), kept]]));
@@ -159,15 +160,15 @@ function build({ model, state, update, root }) {
 
     const curve = CURVE.filter((_, i) => i % 3 === 0);
     const points = [...flat(noise), ...trained.flat()].map((p) => [at(p.n), up(p.lost)])
-      .concat(curve.map((m) => [at(m), up(linear(d, m))]), curve.map((m) => [at(m), up(kept)]));
+      .concat(noise ? [] : curve.map((m) => [at(m), up(linear(d, m))]), curve.map((m) => [at(m), up(kept)]));
     const high = floor(64);
     const half = Math.min(2 * d, 32);
     const beside = (all) => all.flatMap((p) => [[[at(p.n) - 13, up(p.lost) + 5], "end"], [[at(p.n) + 13, up(p.lost) + 5], "start"]]);
     putNames([
       { node: names.forbidden, lines: high > 0.25 ? [`no state of ${d}`, "gets here"] : [], spots: [[[at(64) - 10, up(0.5 * high)], "end"]] },
       { node: names.attention, lines: ["attention"], spots: [[[at(1) + 6, up(kept) - 8], "start"], [[at(1) + 6, up(kept) + 20], "start"], [[at(4), up(kept) - 8], "start"]] },
-      { node: names.linear, lines: noise ? ["answered linearly,", "no noise"] : ["answered linearly"],
-        spots: [[[at(half) - 14, up(linear(d, half)) - (noise ? 12 : 0)], "end"], [[at(1) + 6, up(1) + 18], "start"], [[at(half) + 14, up(linear(d, half)) + 18], "start"]] },
+      { node: names.linear, lines: noise ? [] : ["answered linearly"],
+        spots: [[[at(half) - 14, up(linear(d, half))], "end"], [[at(1) + 6, up(1) + 18], "start"], [[at(half) + 14, up(linear(d, half)) + 18], "start"]] },
       ...trained.map((all, i) => ({ node: names[`network-${i + 1}`], lines: all.length ? [kinds[i]] : [], spots: beside(all) })),
     ], frame, points);
 
@@ -178,7 +179,7 @@ function build({ model, state, update, root }) {
       return here ? [`${kind}: `, here.lost, " lost in a trial."] : all.length ? [`${kind}: measured for n = ${measuredFor(all)}.`] : [];
     };
     const words = {
-      linear: [noise ? "Answered linearly and without noise, at least " : "Answered linearly, at least ", shares.linear, " is lost."],
+      linear: noise ? [] : ["Answered linearly, at least ", shares.linear, " is lost."],
       floor: noise ? [`With noise ${noise}, no state of ${d} gets below `, shares.floor, "."] : ["Without noise there is no floor: a digit can hide another number."],
       network: trained.flat().length ? lost(trained[0], kinds[0]) : ["No network was trained for this d and this noise."],
       ...Object.fromEntries(kinds.slice(1).map((kind, i) => [`network-${i + 2}`, lost(trained[i + 1], kind)])),
