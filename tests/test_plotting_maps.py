@@ -46,15 +46,16 @@ def test_groups_get_a_colour_a_marker_and_a_name():
     colours = {t.get_text(): to_hex(t.get_color()) for t in labels(ax)}
     assert colours["mango"] == colours["pear"] == plotting.SERIES[0]
     assert colours["car"] == plotting.SERIES[1]
-    assert colours["other"] == plotting.MUTED
+    assert colours["other"] == plotting.INK
+    assert {t.get_text() for t in labels(ax) if t.get_weight() == "bold"} == {"other"}
 
 
-def test_the_fourth_corner_is_a_minus_b_plus_c():
-    points = {"king": (0.0, 4.0), "man": (1.0, 0.0), "woman": (3.0, 0.5), "queen": (1.5, 4.0)}
-    ax = plotting.parallelogram(points, ("king", "man", "woman"))
-    [target] = [line for line in ax.lines if line.get_marker() == "D"]
-    assert target.get_xydata().tolist() == [[2.0, 4.5]]
-    assert {t.get_text() for t in labels(ax)} == {*points, "king − man + woman"}
+def test_two_steps_lie_in_their_plane_with_true_lengths_and_a_true_angle():
+    taken, wanted = torch.tensor([0.0, 3.0, 0.0]), torch.tensor([0.0, 0.0, 4.0])
+    ax = plotting.two_steps(taken, wanted, start="king", end="sum", answer="queen")
+    [corner] = [line.get_xydata().tolist() for line in ax.lines if line.get_marker() == "D"]
+    assert corner == [[3.0, 0.0]]
+    assert {t.get_text() for t in labels(ax)} == {"king", "sum", "queen", "3.0", "4.0", "5.0", "90°"}
     assert_readable(ax)
 
 
@@ -62,16 +63,10 @@ def test_maps_draw_where_they_are_told():
     _, ax = plt.subplots()
     points = {"a": (0, 1), "b": (0, 0), "c": (1, 0)}
     assert plotting.word_map(points, ax=ax) is ax
-    assert plotting.parallelogram(points, ("a", "b", "c"), ax=ax) is ax
+    names = {"start": "a", "end": "b", "answer": "c"}
+    assert plotting.two_steps([1.0, 0.0], [0.0, 1.0], **names, ax=ax) is ax
     assert plotting.dot_rows(["x"], {"n": [1]}, ax=ax) is ax
     assert plotting.against_chance([1, 2], {"x": 1}, ax=ax) is ax
-
-
-def test_the_angle_between_the_step_taken_and_the_step_wanted_is_written_in_degrees():
-    points = {"king": (0.0, 0.0), "man": (1.0, 2.0), "woman": (4.0, 2.0), "queen": (0.0, 5.0)}
-    ax = plotting.parallelogram(points, ("king", "man", "woman"), answer="queen")
-    assert {t.get_text() for t in labels(ax)} == {*points, "king − man + woman", "90°"}
-    assert_readable(ax)
 
 
 def test_rows_of_dots_are_joined_from_the_first_to_the_second_and_have_a_column_beside():

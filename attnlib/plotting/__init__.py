@@ -31,7 +31,7 @@ from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.hearing import hearing
 from attnlib.plotting.lines import curves, lines, panels
-from attnlib.plotting.maps import parallelogram, word_map
+from attnlib.plotting.maps import two_steps, word_map
 from attnlib.plotting.matrices import matrices
 from attnlib.plotting.norms import block_road
 from attnlib.plotting.pages import pages
@@ -91,7 +91,6 @@ __all__ = [
     "online_softmax",
     "pages",
     "panels",
-    "parallelogram",
     "paths",
     "plane",
     "product_tables",
@@ -110,6 +109,7 @@ __all__ = [
     "swapped_answer",
     "tiles",
     "token_bill",
+    "two_steps",
     "unrolled_network",
     "word_map",
     "written_state",

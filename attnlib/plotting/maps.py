@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
+from torch import Tensor
 
-from attnlib.plotting._style import INK, KEY, MUTED, QUERY, SERIES, plt
+from attnlib.plotting._style import INK, KEY, MUTED, QUERY, SERIES, array, plt
 
 WARM, ACCENT = KEY, QUERY  # of the sum and of the answer, as in the explorable of the same words
 MARKERS = ("o", "s", "^", "D")
@@ -27,7 +28,8 @@ def word_map(
 
     Args:
         points: Where each word lies.
-        groups: Words that belong together, by the name of the group; each gets a colour and a marker.
+        groups: Words that belong together, by the name of the group; each gets a colour and a marker. A word
+            of none is drawn as a ring, its name in bold.
         ax: Where to draw.
 
     Returns:
@@ -35,70 +37,78 @@ def word_map(
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(5.6, 4.0))
-    look = dict.fromkeys(points, (MUTED, "o"))
+    look = dict.fromkeys(points, (INK, "o"))
     for i, (name, words) in enumerate((groups or {}).items()):
         colour, marker = SERIES[i % len(SERIES)], MARKERS[i % len(MARKERS)]
         look |= dict.fromkeys(words, (colour, marker))
         ax.plot([], [], marker, color=colour, label=name)
+    grouped = {word for words in (groups or {}).values() for word in words}
+    alone = [word for word in points if groups and word not in grouped]
     for word, (x, y) in points.items():
-        ax.plot(x, y, look[word][1], color=look[word][0], markersize=5)
+        ring = {"markersize": 7.5, "markerfacecolor": "none", "markeredgewidth": 2}
+        ax.plot(x, y, look[word][1], color=look[word][0], **(ring if word in alone else {"markersize": 5}))
     ax.margins(0.14)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
     if groups:
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(groups))
-    _label(ax, points, {word: colour for word, (colour, _) in look.items()})
+    _label(ax, points, {word: colour for word, (colour, _) in look.items()}, bold=alone)
     return ax
 
 
-def parallelogram(
-    points: Mapping[str, Sequence[float]],
-    corners: Sequence[str],
+def two_steps(
+    taken: Tensor | np.ndarray | Sequence[float],
+    wanted: Tensor | np.ndarray | Sequence[float],
     *,
-    answer: str | None = None,
+    start: str,
+    end: str,
+    answer: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw ``a - b + c`` as the fourth corner of a parallelogram, and where the words lie.
+    """Draw two steps from one word in the plane of both: their lengths and their angle are true.
 
     Args:
-        points: Where each word lies.
-        corners: The words a, b and c; the other points have another colour.
-        answer: A word that one hopes to find at the fourth corner: an arrow leads to it from a, and the
-            angle between the two steps is written in degrees.
+        taken: ``(D,)``, the step that is taken; it points to the right.
+        wanted: ``(D,)``, the step that would lead to the answer.
+        start: The word where both begin.
+        end: What the end of the first is called.
+        answer: The word at the end of the second. A dotted line shows how far the first has missed it.
         ax: Where to draw.
 
     Returns:
         The axes.
     """
     if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 3.8))
-    a, b, c = (np.asarray(points[word], dtype=float) for word in corners)
-    target = a - b + c
-    drawn = [
-        (b, c, WARM, "-|>"),
-        (a, target, WARM, "-|>"),
-        (b, a, MUTED, "-"),
-        (c, target, MUTED, "-"),
+        _, ax = plt.subplots(figsize=(5.6, 3.4))
+    first, second = array(taken), array(wanted)
+    length = np.linalg.norm(first)
+    along = first @ second / length
+    across = np.sqrt(max(0.0, second @ second - along**2))
+    points = {start: np.zeros(2), end: np.array([length, 0.0]), answer: np.array([along, -across])}
+    sides = [
+        (start, end, WARM, {"arrowstyle": "-|>"}),
+        (start, answer, ACCENT, {"arrowstyle": "-|>"}),
+        (end, answer, MUTED, {"arrowstyle": "-", "linestyle": ":"}),
     ]
-    if answer is not None:
-        end = np.asarray(points[answer], dtype=float)
-        drawn.append((a, end, ACCENT, "-|>"))
-        _angle(ax, a, target - a, end - a)
-    for start, end, colour, style in drawn:
-        arrow = {"arrowstyle": style, "color": colour, "lw": 1.5, "shrinkA": 4, "shrinkB": 4}
-        ax.annotate("", tuple(end), tuple(start), arrowprops=arrow)
-    colours = {word: INK if word in corners else ACCENT for word in points}
+    centre = np.mean(list(points.values()), axis=0)
+    for one, other, colour, look in sides:
+        a, b = points[one], points[other]
+        arrow = {"color": colour, "lw": 1.5, "shrinkA": 4, "shrinkB": 4, **look}
+        ax.annotate("", tuple(b), tuple(a), arrowprops=arrow)
+        out = (a + b) / 2 - centre
+        out *= 13 / np.linalg.norm(out)
+        name = {"textcoords": "offset points", "ha": "center", "va": "center", "color": colour}
+        ax.annotate(f"{np.linalg.norm(b - a):.1f}", tuple((a + b) / 2), tuple(out), **name)
+    _angle(ax, points[start], points[end], points[answer])
+    colours = {start: INK, end: WARM, answer: ACCENT}
     for word, (x, y) in points.items():
-        ax.plot(x, y, "o", color=colours[word], markersize=6)
-    name = "{} − {} + {}".format(*corners)
-    ax.plot(*target, "D", color=WARM, markersize=7)
-    ax.margins(0.18)
+        ax.plot(x, y, "D" if word == end else "o", color=colours[word], markersize=6)
+    ax.margins(0.14)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
-    sides = [(start, end) for start, end, *_ in drawn]
-    _label(ax, {**points, name: target}, colours | {name: WARM}, sides)
+    _label(ax, points, colours, [(points[one], points[other]) for one, other, *_ in sides])
     return ax
 
 
@@ -120,6 +130,8 @@ def _label(
     points: Mapping[str, Sequence[float]],
     colours: Mapping[str, str],
     lines: Sequence[tuple[np.ndarray, np.ndarray]] = (),
+    *,
+    bold: Sequence[str] = (),
 ) -> None:
     """Write each word beside its point, where it covers least of what is there already."""
     figure = ax.figure
@@ -143,6 +155,7 @@ def _label(
                 ha={1: "left", -1: "right"}.get(np.sign(dx), "center"),
                 va={1: "bottom", -1: "top"}.get(np.sign(dy), "center"),
                 color=colours[word],
+                weight="bold" if word in bold else "normal",
             )
             box = text.get_window_extent(renderer)
             cost = sum(_overlap(box, other) for other in taken)
