@@ -21,3 +21,10 @@ def test_a_word_must_be_in_its_sentence():
 def test_every_word_needs_a_weight():
     with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
         plotting.sentences(["he is evil"], ["he"], [[0.5, 0.5]])
+
+
+def test_a_label_stands_above_its_sentence_and_makes_room():
+    texts, asks = ["he is evil"] * 2, ["he"] * 2
+    plain, said = plotting.sentences(texts, asks), plotting.sentences(texts, asks, labels=["before", "after"])
+    assert all(f">{label}<" in said._repr_svg_() for label in ("before", "after"))
+    assert said.height > plain.height

@@ -51,17 +51,19 @@ def project(words: Sequence[str], *, width: int = 4, head: int = 3, value: int |
         picture.rect(matrix, y - 22, 60, 44, fill=colour, opacity=0.14, edge=colour, round=6)
         picture.text(matrix + 30, y, f"W_{letter}", maths=True, colour=colour)
         picture.arrow((matrix + 64, y), (result - 6, y), colour=colour)
-        rows_of_cells(picture, result, y - tall / 2, len(words), wide[n], colour)
+        rows_of_cells(picture, result, y - tall / 2, len(words), wide[n], colour, other=n + 1)
         picture.text(result + wide[n] * CELL + 10, y - 9, letter, maths=True, colour=colour, anchor="start")
         picture.text(result + wide[n] * CELL + 10, y + 9, said, colour=colour, anchor="start")
     return picture
 
 
-def rows_of_cells(picture: Drawing, x: float, y: float, rows: int, columns: int, colour: str) -> None:
-    """Draw a matrix whose numbers are cells of one hue, some darker than others."""
+def rows_of_cells(
+    picture: Drawing, x: float, y: float, rows: int, columns: int, colour: str, *, other: int = 0
+) -> None:
+    """Draw a matrix whose numbers are cells of one hue, some darker than others, as ``other`` has it."""
     for i in range(rows):
         for j in range(columns):
-            shade = 0.14 + 0.5 * ((3 * i + 5 * j + i * j) % 7) / 7
+            shade = 0.14 + 0.5 * (((3 + other) * i + 5 * j + i * j + 2 * other) % 7) / 7
             picture.rect(
                 x + j * CELL, y + i * ROW + 1, CELL - 1.5, ROW - 3, fill=colour, opacity=shade, round=2
             )

@@ -10,6 +10,7 @@ from attnlib.plotting._style import MUTED, QUERY, WEIGHT, array
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
 HIGH, BOX, ROW, GAP = 40, 26, 94, 10  # of the arcs, of a word, of a sentence, between two
+LABEL = 22  # of what is said above a sentence
 LEAST = 0.02  # weights below it are not drawn
 
 
@@ -17,6 +18,8 @@ def sentences(
     texts: Sequence[str],
     asks: Sequence[str],
     weights: Sequence[Tensor | Sequence[float]] | None = None,
+    *,
+    labels: Sequence[str] | None = None,
 ) -> Drawing:
     """Draw sentences one below the other, and how much one word of each gives to the others.
 
@@ -24,6 +27,7 @@ def sentences(
         texts: The sentences.
         asks: For each, the word that looks; the first such word of the sentence.
         weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
+        labels: What to say above each.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -40,9 +44,13 @@ def sentences(
         if share is not None and len(share) != len(line):
             raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
     widths = [[0.93 * text_width(word) + 9 for word in line] for line in lines]
-    picture = Drawing(min(WIDEST, max(map(sum, widths)) + 16), (ROW + GAP) * len(lines) - GAP + 4)
+    above = 0 if labels is None else LABEL
+    step = above + ROW + GAP
+    picture = Drawing(min(WIDEST, max(map(sum, widths)) + 16), step * len(lines) - GAP + 4)
     for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
-        _draw(picture, (ROW + GAP) * n + HIGH + 8, line, widths[n], line.index(word), share)
+        _draw(picture, step * n + above + HIGH + 8, line, widths[n], line.index(word), share)
+    for n, label in enumerate(labels or []):
+        picture.text(8, step * n + 12, label, colour=MUTED, anchor="start")
     return picture
 
 

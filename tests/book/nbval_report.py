@@ -35,7 +35,7 @@ TRAINED |= {
     "fig-lengths",
     "fig-senses",
     "fig-he-order",
-    "fig-he-first",
+    "fig-he-table",
     "fig-he-looks",
     "fig-he-answer",
 }

@@ -110,14 +110,24 @@ def test_one_look_is_right_about_exactly_one_of_two_twins():
 
 def test_a_trained_head_finds_the_first_name():
     sentences = pronoun_sentences(40, twist=False)
-    reader = train_pronouns(GLOVE, sentences, looks=["attention"], places=True, seed=0, steps=60)
+    (reader,) = train_pronouns(GLOVE, sentences, looks=["attention"], places=True, seeds=[0], steps=60)
     assert names_found(reader, GLOVE, sentences).double().mean() > 0.9
+
+
+def test_readers_trained_together_learn_what_each_learns_alone():
+    sentences, options = pronoun_sentences(40, twist=True), {"looks": ["attention"] * 2, "places": True}
+    text = "goku kicks freeza because he is evil"
+    together = train_pronouns(GLOVE, sentences, seeds=[0, 1], steps=10, **options)
+    for seed, reader in enumerate(together):
+        (alone,) = train_pronouns(GLOVE, sentences, seeds=[seed], steps=10, **options)
+        assert torch.allclose(name_weights(reader, GLOVE, text), name_weights(alone, GLOVE, text), atol=1e-3)
+    assert not torch.allclose(*(name_weights(reader, GLOVE, text) for reader in together), atol=1e-3)
 
 
 @pytest.mark.parametrize("first", [[], ["attention"], ["average"]])
 def test_a_table_gives_two_sentences_with_the_same_places_the_same_weights(first):
     sentences = pronoun_sentences(40, twist=True)
-    reader = train_pronouns(GLOVE, sentences, looks=[*first, "table"], places=True, seed=0, steps=5)
+    (reader,) = train_pronouns(GLOVE, sentences, looks=[*first, "table"], places=True, seeds=[0], steps=5)
     assert reader.table.any()
     one = name_weights(reader, GLOVE, "goku kicks freeza because he is evil")
     two = name_weights(reader, GLOVE, "john hits peter because he is desperate")

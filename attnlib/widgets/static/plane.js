@@ -52,7 +52,7 @@ function build({ model, state, update, on }) {
     ground.append(line(place([LOW, i]), place([HIGH, i]), { class: kind }));
     if (i % 2 || i === 0) continue;
     ground.append(axisName([place([i, 0])[0], place([0, 0])[1] + 14], show(i).slice(0, -3), { "text-anchor": "middle" }),
-      axisName([place([0, 0])[0] - 5, place([0, i])[1] + 4], show(i).slice(0, -3), { "text-anchor": "end" }));
+      axisName([place([0, 0])[0] - 10, place([0, i])[1] + 4], show(i).slice(0, -3), { "text-anchor": "end" }));
   }
   const [right, up] = state().axes;
   const [zeroX, zeroY] = place([0, 0]);
