@@ -34,7 +34,7 @@ DRAWINGS = {
     "lstm": plotting.lstm_cell(),
     "gru": plotting.gru_cell(),
     "door": plotting.narrow_door(16, 8),
-    "projections": plotting.project(WORDS),
+    "projections": plotting.project(WORDS, np.eye(3)[:, :2], *3 * [np.eye(2)]),
     "heads": plotting.split_and_merge(5, 2, 3),
     "block": plotting.block(["Goku", "hits", "Frieza"]),
     "shared heads": plotting.shared_heads(8, {"one each": 8, "in groups": 2, "all one": 1}),
@@ -248,15 +248,19 @@ def test_what_leaves_the_door_is_faded_unless_all_fits():
 
 
 def test_words_are_projected_three_times_each_in_its_colour():
-    drawing = plotting.project(WORDS, width=4, head=2)
-    assert [t for t in texts(drawing) if len(t) < 3] == ["X", "I", "WQ", "Q", "WK", "K", "WV", "V"]
-    for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
-        assert len(filled(drawing, colour)) == 1 + 3 * 2
-    narrower = plotting.project(WORDS, width=2, head=4, value=2)
-    found = [len(filled(narrower, c)) - 1 for c in (plotting.QUERY, plotting.KEY, plotting.VALUE)]
-    assert found == [3 * 4, 3 * 4, 3 * 2]
+    x = [[1, 0.5], [2, 2], [0, -4]]
+    drawing = plotting.project(WORDS, x, [[-1], [1]], np.eye(2), np.zeros((2, 3)))
+    said = [t for t in texts(drawing) if t not in WORDS]
+    numbers = ["1", "0.5", "2", "2", "0", "−4"]
+    assert said[:7] == ["X", *numbers]
+    assert said[7:11] == ["WQ", "−0.5", "0", "−4"]
+    assert [t for t in said if t in ("WQ", "Q", "WK", "K", "WV", "V")] == ["WQ", "Q", "WK", "K", "WV", "V"]
+    found = [len(filled(drawing, c)) - 1 for c in (plotting.QUERY, plotting.KEY, plotting.VALUE)]
+    assert found == [3 * 1, 3 * 2, 3 * 3]
     with pytest.raises(ValueError, match="at least one word, got none"):
-        plotting.project([])
+        plotting.project([], [], [], [], [])
+    with pytest.raises(ValueError, match=r"a row for each of 3 words, got shape \(1, 2\)"):
+        plotting.project(WORDS, [[1, 2]], *3 * [np.eye(2)])
 
 
 def test_heads_split_with_q_k_and_v_told_apart():

@@ -114,13 +114,13 @@ CASES = {
     "attention, one key head": grouped(attention),
     "tiled_attention": Case(lambda *x: tiled_attention(*x, block_size=3), (Q, K, V), lengths=TS),
     "tiled_attention, mask": Case(
-        lambda q, k, v, m: tiled_attention(q, k, v, m, block_size=3), (Q, K, V), masked=True, lengths=TS
+        lambda q, k, v, m: tiled_attention(q, k, v, m, block_size=4), (Q, K, V), masked=True, lengths=TS
     ),
     "tiled_attention, causal, softcap": Case(
-        lambda *x: tiled_attention(*x, causal=True, softcap=2.0, block_size=3), (Q, K, V), lengths=TS
+        lambda *x: tiled_attention(*x, causal=True, softcap=2.0, block_size=4), (Q, K, V), lengths=TS
     ),
     "tiled_attention, bias": Case(
-        lambda q, k, v, b: tiled_attention(q, k, v, bias=b, block_size=3),
+        lambda q, k, v, b: tiled_attention(q, k, v, bias=b, block_size=4),
         (Q, K, V, (H, 1, 1)),
         lengths=(*TS, {}),
     ),

@@ -1,8 +1,8 @@
 """Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
 
 A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
-Neighbours share a block as far as one figure and its claims go. The fold of a mere figure or
-explorable, without claims, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
+Neighbours share a block as far as one figure and its claims go. The fold of what only prepares, or of a mere
+figure or explorable, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
 """
 
 from __future__ import annotations
@@ -67,10 +67,11 @@ def is_drawn(node: nodes.Node) -> bool:
 
 
 def is_mere(outputs: list[nodes.Node], claims: list[nodes.Node]) -> bool:
-    """Tell whether a block only draws a figure or an explorable: its code proves nothing."""
-    return not claims and any(
+    """Tell whether a block only prepares, or draws a figure or an explorable: its code proves nothing."""
+    drawn = any(
         is_drawn(node) or any(WIDGET in raw.astext() for raw in node.findall(nodes.raw)) for node in outputs
     )
+    return not claims and (drawn or not outputs)
 
 
 def summary(outputs: list[nodes.Node], claims: list[nodes.Node]) -> str:

@@ -76,10 +76,11 @@ def chromium():
 
 
 @contextmanager
-def visits(chromium, address, shared=False):
+def visits(chromium, address, *, shared=False, maths=True):
     """Give a function that opens a page; whatever tries to leave it, or complains, is noted in ``page.trouble``.
 
     If ``shared``, pages opened in the same way are tabs of one window: what they have in common is fetched once.
+    Without ``maths`` formulas are not set, which is nearly half of a visit.
     """
     contexts = {}
 
@@ -96,7 +97,9 @@ def visits(chromium, address, shared=False):
         inside = (address[how], "data:", "blob:")
 
         def route(request):
-            if request.request.url.startswith(inside):
+            if not maths and "/mathjax/" in request.request.url:
+                request.fulfill(body="", content_type="text/javascript")
+            elif request.request.url.startswith(inside):
                 request.continue_()
             else:
                 page.trouble.append(f"left the page: {request.request.url}")
@@ -117,7 +120,7 @@ def visits(chromium, address, shared=False):
 
 
 @pytest.fixture
-def visit(chromium, address):
-    """Open a page for this test alone."""
-    with visits(chromium, address) as open_page:
+def visit(request, chromium, address):
+    """Open a page for this test alone; a module about something else than text says ``MATHS = False``."""
+    with visits(chromium, address, maths=getattr(request.module, "MATHS", True)) as open_page:
         yield open_page

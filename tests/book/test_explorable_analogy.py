@@ -6,6 +6,8 @@ import torch
 from attnlib.widgets import EQUATIONS, AnalogyMap
 from tests.book.test_site import PHONE
 
+MATHS = False
+
 PAGE = "book/02_word_vectors"
 where = pytest.mark.parametrize("how", ["http", "file"])
 

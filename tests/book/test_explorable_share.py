@@ -7,6 +7,8 @@ from tests.book.conftest import visits
 from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_site import PHONE
 
+MATHS = False
+
 DECAY = "book/01_rnn_bottleneck"
 WHERE = {
     "plane": "book/03_queries_keys_values",

@@ -9,6 +9,8 @@ from tests.book import CHAPTERS
 from tests.book.conftest import visits
 from tests.book.test_site import PHONE
 
+MATHS = False
+
 WHERE = [
     ("book/index", "http"),
     ("book/03_queries_keys_values", "http"),
