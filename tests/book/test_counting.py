@@ -19,6 +19,9 @@ from tests.conformance.report import ran_in_full
 from tools.execute_notebooks import RUN, execute
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning"
+)  # nbval leaves the output of its kernels open
 
 SANITIZER = ROOT / "tests/book/nbval_sanitize.cfg"
 DRAW = """
@@ -55,7 +58,7 @@ def folder(pytester):
 def run(folder, notebook, *arguments):
     """Run nbval and our plugin on a notebook; return the exit code and what was said."""
     nbformat.write(notebook, folder.path / "book/small.ipynb")
-    done = folder.runpytest_subprocess(*arguments)
+    done = folder.runpytest_inprocess(*arguments)
     return done.ret, done.stdout.str()
 
 
@@ -155,7 +158,7 @@ def test_what_was_not_asked_for_is_not_missed(folder, narrow):
     cache.mkdir(parents=True)
     (cache / "lastfailed").write_text(json.dumps({"book/test_beside.py::test_beside": True}))
     nbformat.write(new_notebook(cells=[cell("print(1)", ONE)]), folder.path / "book/small.ipynb")
-    done = folder.runpytest_inprocess(*narrow)  # no kernel is started, so this will do, and is fast
+    done = folder.runpytest_inprocess(*narrow)
     assert done.ret == 0
     assert "FAILED" not in done.stdout.str()
 
