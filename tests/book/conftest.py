@@ -21,12 +21,15 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",  # the network is cut
 ]
 SOURCES = ["book", "attnlib", "_config.yml", "_toc.yml"]
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A file server that does not write to the terminal."""
+    """A file server that keeps its connections and does not write to the terminal."""
+
+    protocol_version = "HTTP/1.1"
 
     def log_message(self, *arguments):
         """Say nothing."""
@@ -79,8 +82,8 @@ def chromium():
 def visits(chromium, address, *, shared=False, maths=True):
     """Give a function that opens a page; whatever tries to leave it, or complains, is noted in ``page.trouble``.
 
-    If ``shared``, pages opened in the same way are tabs of one window: what they have in common is fetched once.
-    Without ``maths`` formulas are not set, which is nearly half of a visit.
+    If ``shared``, pages opened in the same way are tabs of one window: what they have in common is fetched and
+    compiled once. Without ``maths`` formulas are not set, which is nearly half of a visit.
     """
     contexts = {}
 
@@ -96,16 +99,13 @@ def visits(chromium, address, *, shared=False, maths=True):
         page.trouble = []
         inside = (address[how], "data:", "blob:")
 
-        def route(request):
-            if not maths and "/mathjax/" in request.request.url:
-                request.fulfill(body="", content_type="text/javascript")
-            elif request.request.url.startswith(inside):
-                request.continue_()
-            else:
-                page.trouble.append(f"left the page: {request.request.url}")
-                request.abort()
+        def note(request):
+            if not request.url.startswith(inside):
+                page.trouble.append(f"left the page: {request.url}")
 
-        page.route("**/*", route)
+        page.on("request", note)
+        if not maths:
+            page.route("**/mathjax/**", lambda route: route.fulfill(body="", content_type="text/javascript"))
         page.on("console", lambda m: page.trouble.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: page.trouble.append(str(error)))
         page.on("response", lambda r: page.trouble.append(f"{r.status} {r.url}") if r.status >= 400 else None)
@@ -119,8 +119,41 @@ def visits(chromium, address, *, shared=False, maths=True):
         context.close()
 
 
+AS_OPENED = """() => {
+    document.querySelectorAll(".pa-foot button").forEach((one) => one.textContent === "Reset" && one.click());
+    history.replaceState(null, "", location.pathname);
+    localStorage.clear();
+    document.activeElement.blur();
+    scrollTo(0, 0);
+}"""
+
+
 @pytest.fixture
-def visit(request, chromium, address):
+def alone(request, chromium, address):
     """Open a page for this test alone; a module about something else than text says ``MATHS = False``."""
     with visits(chromium, address, maths=getattr(request.module, "MATHS", True)) as open_page:
         yield open_page
+
+
+@pytest.fixture(scope="module")
+def kept(request, chromium, address):
+    """How pages are opened, and those that ``visit`` has opened, by how they were asked for."""
+    with visits(chromium, address, maths=getattr(request.module, "MATHS", True)) as open_page:
+        yield open_page, {}
+
+
+@pytest.fixture
+def visit(kept):
+    """Open a page, or take the one that an earlier test of the module left, its explorables reset."""
+    open_page, pages = kept
+
+    def take(name, how="http", **options):
+        key = repr((name, how, options))
+        if key in pages:
+            pages[key].mouse.move(0, 0)
+            pages[key].evaluate(AS_OPENED)
+        else:
+            pages[key] = open_page(name, how, **options)
+        return pages[key]
+
+    return take

@@ -1,6 +1,5 @@
 """Arithmetic with words on the page: by keyboard, mouse and touch, with the numbers of attnlib."""
 
-import pytest
 import torch
 
 from attnlib.widgets import EQUATIONS, AnalogyMap
@@ -9,7 +8,6 @@ from tests.book.test_site import PHONE
 MATHS = False
 
 PAGE = "book/02_word_vectors"
-where = pytest.mark.parametrize("how", ["http", "file"])
 
 
 def shown(page):
@@ -69,9 +67,8 @@ def test_every_preset_gives_attnlibs_numbers_with_and_without_the_inputs(visit):
     assert page.trouble == []
 
 
-@where
-def test_keyboard_alone_asks_for_other_words(visit, how):
-    page = visit(PAGE, how)
+def test_keyboard_alone_asks_for_other_words(visit):
+    page = visit(PAGE, "file")
     _, answers = assert_numbers_are_attnlibs(page)
     assert answers[0] == "queen"
     for name, word in zip("abc", ("Berlin", "germany", " france "), strict=True):

@@ -73,9 +73,8 @@ def assert_numbers_are_pythons(page, widget):
         assert math.isnan(got) or got == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("how", ["http", "file"])
-def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, widget, how):
-    page = visit(PAGE, how)
+def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, widget):
+    page = visit(PAGE, "file")
     heads = page.locator(".pa-heads")
     assert_numbers_are_pythons(page, widget)
     before = int(heads.locator(".pa-total").get_attribute("data-value"))

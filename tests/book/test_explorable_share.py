@@ -87,8 +87,8 @@ def test_reset_brings_the_first_state_back_and_clears_the_address(sent):
     assert root.evaluate(SHOWN) == first
 
 
-def test_what_is_changed_by_hand_is_written_a_moment_later(visit):
-    page = visit(DECAY, "file")
+def test_what_is_changed_by_hand_is_written_a_moment_later(alone):
+    page = alone(DECAY, "file")
     page.evaluate("location.hash = '#claim-3'")
     page.locator(".pa-decay input[type=range]").first.fill("1.2")
     assert page.evaluate("location.hash") == "#claim-3"
@@ -129,8 +129,8 @@ def test_sizes_that_do_not_go_together_are_mended(host):  # noqa: F811
     assert page.evaluate("[model.get('points').length, model.get('query')]") == [3, 2]
 
 
-def test_the_link_is_copied(visit):
-    page = visit(DECAY, permissions=["clipboard-read", "clipboard-write"])
+def test_the_link_is_copied(alone):
+    page = alone(DECAY, permissions=["clipboard-read", "clipboard-write"])
     page.locator(".pa-decay").get_by_role("button", name="Copy link").click()
     page.wait_for_timeout(100)
     link = page.evaluate("navigator.clipboard.readText()")
@@ -138,8 +138,8 @@ def test_the_link_is_copied(visit):
     assert page.locator(".pa-decay").get_by_role("button", name="Copied").is_visible()
 
 
-def test_a_page_that_is_asked_for_one_explorable_shows_it_alone(visit):
-    page = visit(DECAY, viewport={"width": 800, "height": 400})
+def test_a_page_that_is_asked_for_one_explorable_shows_it_alone(alone):
+    page = alone(DECAY, viewport={"width": 800, "height": 400})
     page.goto(f"{page.url}?embed=decay#explore=decay&weight=0.5&length=9&squash=0", wait_until="load")
     page.wait_for_selector(".pa-credit")
     shown = page.evaluate("document.body.innerText")
@@ -175,8 +175,8 @@ def test_without_a_script_the_first_state_is_there_and_nothing_to_press(chromium
     context.close()
 
 
-def test_on_paper_it_says_which_values_it_shows_and_offers_no_button(visit):
-    page = visit(DECAY)
+def test_on_paper_it_says_which_values_it_shows_and_offers_no_button(alone):
+    page = alone(DECAY)
     page.emulate_media(media="print")
     root = page.locator(".pa-decay")
     assert root.locator(".pa-curve").is_visible()

@@ -42,9 +42,8 @@ def test_every_step_of_every_size_gives_pythons_numbers(host):  # noqa: F811
     assert page.trouble == []
 
 
-@pytest.mark.parametrize("how", ["http", "file"])
-def test_keyboard_alone_steps_through_the_tiles(visit, how):
-    page = visit(PAGE, how)
+def test_keyboard_alone_steps_through_the_tiles(visit):
+    page = visit(PAGE, "file")
     root = page.locator(".pa-tiles")
     assert_numbers_are_pythons(root, 3, 2)
     root.locator("input[type=range]").focus()

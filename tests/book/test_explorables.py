@@ -1,12 +1,9 @@
-"""The explorables and the quizzes on the page: by keyboard, mouse and touch, with the numbers of attnlib."""
+"""The plane on the page: by keyboard, mouse and touch, with the numbers of attnlib."""
 
 import pytest
 import torch
 
-from attnlib.learn import bank
 from attnlib.widgets import AttentionPlane
-from tests.book import CHAPTERS
-from tests.book.conftest import visits
 from tests.book.test_site import PHONE
 
 MATHS = False
@@ -192,79 +189,3 @@ def test_what_changes_is_announced(visit):
     status = page.locator(".pa-plane [role=status]")
     page.wait_for_timeout(600)
     assert status.text_content().startswith("new apple = ")
-
-
-QUIZZES = [(path.stem, "http") for path in CHAPTERS] + [("03_queries_keys_values", "file")]
-# choose and check every option of every question, in the order given; what the page says to each
-ANSWER = """(quiz, order) => order.map((options, i) => {
-  const item = quiz.querySelectorAll("ol > li")[i];
-  return options.map((j) => {
-    item.querySelectorAll("input")[j].click();
-    item.querySelector("button").click();
-    return item.querySelector("[role=status]").innerText;
-  });
-})"""
-
-
-@pytest.fixture(scope="module", params=QUIZZES, ids="-".join)
-def quiz_page(request, chromium, address):
-    """The page of a chapter, opened once for the tests of its quiz, and the questions it should ask."""
-    chapter, how = request.param
-    number = str(int(chapter[:2]))
-    with visits(chromium, address) as open_page:
-        page = open_page(f"book/{chapter}", how)
-        page.chapter, page.questions = number, bank.quiz_data(number)["question"]
-        yield page
-
-
-@pytest.fixture
-def quiz(quiz_page):
-    """A quiz that nobody has answered yet."""
-    quiz = quiz_page.locator(".pa-quiz")
-    quiz.get_by_role("button", name="Start over").click()
-    yield quiz
-    assert quiz_page.trouble == []
-
-
-def right_one(question):
-    return [option.get("right", False) for option in question["option"]].index(True)
-
-
-def total(quiz):
-    return quiz.locator(".pa-total").inner_text()
-
-
-def test_the_quiz_has_a_word_on_every_option_and_counts_first_answers(quiz, quiz_page):
-    questions = quiz_page.questions
-    assert quiz.locator("ol > li").count() == len(questions)
-    assert total(quiz) == f"{len(questions)} questions."
-    order = [sorted(range(len(q["option"])), key=lambda j, q=q: j != right_one(q)) for q in questions]
-    said = quiz.evaluate(ANSWER, order)
-    for question, options, words in zip(questions, order, said, strict=True):
-        for j, word in zip(options, words, strict=True):
-            assert word.startswith("Right." if j == right_one(question) else "Not quite.")
-            assert question["option"][j]["feedback"].replace("`", "").replace("*", "") in word
-    assert total(quiz) == f"{len(questions)} of {len(questions)} right at the first try."
-
-
-def test_the_quiz_is_answered_by_keyboard_alone(quiz, quiz_page):
-    item = quiz.locator("ol > li").last
-    button = item.get_by_role("button", name="Check")
-    button.press("Enter")
-    assert "Choose an answer first" in item.locator("[role=status]").inner_text()
-    item.locator("input").nth(right_one(quiz_page.questions[-1])).press("Space")
-    button.press("Enter")
-    assert item.locator("[role=status]").inner_text().startswith("Right.")
-    n = len(quiz_page.questions)
-    assert total(quiz) == f"1 of {n} right at the first try, {n - 1} to go."
-
-
-def test_the_quiz_remembers_first_answers_and_starts_over(quiz, quiz_page):
-    n, right = len(quiz_page.questions), right_one(quiz_page.questions[0])
-    quiz.evaluate(ANSWER, [[int(right == 0), right]])  # a wrong one first
-    assert f"paying-attention/quiz/{quiz_page.chapter}" in quiz_page.evaluate("Object.keys(localStorage)")
-    quiz_page.reload(wait_until="load")
-    quiz_page.wait_for_selector(".pa-quiz .pa-wrong")
-    assert total(quiz) == f"0 of {n} right at the first try, {n - 1} to go."
-    quiz.get_by_role("button", name="Start over").click()
-    assert total(quiz) == f"{n} questions."

@@ -304,8 +304,8 @@ def test_the_best_score_of_a_quiz_joins(read):
     assert kept(page)["quizzes"] == {"2": 4}
 
 
-def test_a_quiz_of_the_book_is_counted_as_it_is_answered(visit):
-    page = visit("book/01_rnn_bottleneck")
+def test_a_quiz_of_the_book_is_counted_as_it_is_answered(alone):
+    page = alone("book/01_rnn_bottleneck")
     question = page.locator(".pa-quiz li").first
     question.get_by_role("radio").nth(1).check()
     question.get_by_role("button", name="Check").click()

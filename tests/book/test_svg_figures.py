@@ -11,7 +11,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 from attnlib import plotting
-from tests.book import NOTEBOOKS, ROOT
+from tests.book import ROOT
 
 sys.path.append(str(ROOT / "book" / "_ext"))
 from svg_figures import FigureError, inline
@@ -126,48 +126,3 @@ def test_two_cells_with_one_name_are_still_complained_of(tmp_path):
     ]
     _, said = html_of(tmp_path, cells)
     assert "Duplicate explicit target name" in said
-
-
-def pages_with_svg():
-    """Return the pages whose notebooks store SVG."""
-    return [
-        str(path.relative_to(ROOT).with_suffix(""))
-        for path in NOTEBOOKS
-        if "image/svg+xml" in path.read_text("utf8")
-    ]
-
-
-SIZES = """() => [...document.querySelectorAll('svg.pa-figure')].map((svg) => {
-  const letters = [...svg.querySelectorAll('text, tspan')].filter((one) =>
-    [...one.childNodes].some((part) => part.nodeType === Node.TEXT_NODE && part.data.trim()));
-  const sizes = letters.map((one) => {
-    const to = svg.getScreenCTM();
-    return parseFloat(getComputedStyle(one).fontSize) * Math.hypot(to.a, to.b);
-  });
-  const box = svg.getBoundingClientRect();
-  const fonts = new Set(letters.map((one) => getComputedStyle(one).fontFamily.split(',')[0]));
-  return {smallest: Math.min(...sizes), largest: Math.max(...sizes), left: box.left, right: box.right,
-    label: svg.getAttribute('aria-label'), fonts: [...fonts], ink: getComputedStyle(letters[0]).fill};
-})"""
-
-
-@pytest.mark.parametrize("name", pages_with_svg())
-def test_figures_are_legible_wide_and_on_a_phone_and_follow_the_theme(visit, name):
-    page = visit(name, color_scheme="light")
-    wide = page.evaluate(SIZES)
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
-    dark = page.evaluate(SIZES)
-    page.set_viewport_size({"width": 390, "height": 844})
-    phone = page.evaluate(SIZES)
-    assert len(wide) == len(dark) == len(phone) > 0
-    for figure in wide:
-        assert 9 <= figure["smallest"] <= figure["largest"] <= 14, figure
-        assert figure["label"]
-        assert all(font.startswith('"Book ') for font in figure["fonts"]), figure
-    for lit, at_night in zip(wide, dark, strict=True):
-        assert lit["ink"] != at_night["ink"]
-    for figure in phone:
-        assert figure["largest"] >= 8, figure
-        assert figure["left"] >= 0
-        assert figure["right"] <= 390
