@@ -7,8 +7,8 @@ BIN := .venv/bin
 NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
 TWO_CORES := -n 2 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
-# these start a kernel, a browser or pytest itself, or take their time by design; so do the tests that compile
-LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_page.py tests/book/test_practice.py tests/book/test_site.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py
+# these start kernels, a browser, Sphinx or pytest itself, or take their time by design; so do the tests that compile
+LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_page.py tests/book/test_practice.py tests/book/test_site.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py
 
 .PHONY: help book test quick lab notebooks conformance coverage mutation lint bench clean
 
@@ -32,7 +32,7 @@ book: .venv/installed  ## build the book, strictly
 test: lint book  ## check everything: lint, book, library, notebooks, pages in a browser, coverage, a sample of mutants
 	@$(BIN)/python tools/find_chromium.py
 	@$(BIN)/python -m pytest $(TWO_CORES) --cov --cov-report=
-	@$(BIN)/python -m tests.mutation --seconds 60
+	@$(BIN)/python -m tests.mutation --seconds 45
 
 quick: lint  ## check what needs no kernel and no browser: lint, library, form of the notebooks (under two minutes)
 	@$(BIN)/python -m pytest $(TWO_CORES) tests -k 'not compile' --ignore tests/tools $(addprefix --ignore ,$(wildcard $(LONG)))

@@ -19,7 +19,7 @@ SEED = 20
 
 
 def test_no_function_disagrees_with_float64_in_values_or_gradients():
-    done, failed = run(SEED, 1500, seconds=25, report=lambda line: None)
+    done, failed = run(SEED, 1500, seconds=12, report=lambda line: None)
     print(f"{done.total()} cases: {dict(done)}")
     assert not failed, "\n".join(["python -m tests.fuzz", *failed])
     assert set(done) == set(FUNCTIONS)

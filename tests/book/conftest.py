@@ -6,6 +6,7 @@ import threading
 from contextlib import contextmanager
 
 import pytest
+from filelock import FileLock
 from playwright.sync_api import sync_playwright
 
 from tests.book import ROOT
@@ -60,10 +61,14 @@ def address(site):
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory):
-    """The small book, built once."""
-    folder = tmp_path_factory.mktemp("small")
-    assert build(folder) == (0, "")
+def small(tmp_path_factory, worker_id):
+    """The small book, built once, whoever of the workers comes first."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "small"
+    with FileLock(f"{folder}.lock"):
+        if not folder.exists():
+            folder.mkdir()
+            assert build(folder) == (0, "")
     return folder / "_build"
 
 

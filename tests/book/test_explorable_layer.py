@@ -87,15 +87,13 @@ def same(got, expected):
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_every_number_is_that_of_attnlibs_layer(shown, sentence):
     page = shown(sentence)
-    for causal in (True, False):
-        for heads in (1, 2):
-            page.evaluate(
-                "([causal, heads]) => { model.set('causal', causal); model.set('heads', heads); }",
-                [causal, heads],
-            )
-            assert_numbers_are_attnlibs(
-                page.evaluate(GATHER), WholeLayer(sentence, causal=causal, heads=heads)
-            )
+    settings = [(True, 2), (False, 1)] if sentence == SENTENCES[0] else [(True, 1), (False, 2)]
+    for causal, heads in settings:
+        page.evaluate(
+            "([causal, heads]) => { model.set('causal', causal); model.set('heads', heads); }",
+            [causal, heads],
+        )
+        assert_numbers_are_attnlibs(page.evaluate(GATHER), WholeLayer(sentence, causal=causal, heads=heads))
     assert page.trouble == []
 
 
@@ -339,8 +337,7 @@ SIZES = """async () => {
 }"""
 
 
-@pytest.mark.parametrize("heads", [1, 2])
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize(("width", "heads"), [(1280, 2), (390, 1), (390, 2)])
 def test_every_step_fits_with_targets_for_a_finger_and_holds_its_height(shown, width, heads):
     page = shown(width=width, heads=heads)
     page.emulate_media(reduced_motion="reduce")

@@ -422,8 +422,7 @@ def test_at_390_px_formulas_and_code_are_smaller_and_the_page_does_not_scroll_si
 # Everyone, calmly
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(("scheme", "options"), [("light", {}), ("dark", PHONE)], ids=["wide", "phone"])
 def test_axe_finds_no_violation_before_a_guess_and_after(read, scheme, options):
     page = read(color_scheme=scheme, **options)
     assert violations(page) == []
