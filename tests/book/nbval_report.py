@@ -34,8 +34,10 @@ TRAINED = {"fig-who-learns", "fig-forget-gate"}
 TRAINED |= {
     "fig-lengths",
     "fig-senses",
+    "fig-he-bag",
     "fig-he-order",
     "fig-he-table",
+    "fig-he-one",
     "fig-he-looks",
     "fig-he-answer",
 }
