@@ -40,6 +40,7 @@ TRAINED |= {
     "fig-he-one",
     "fig-he-looks",
     "fig-he-answer",
+    "fig-he-desperate",
 }
 TRAINED |= {"fig-training-scalings", "fig-more-keys"}
 TRAINED |= {"fig-two-lookups", "fig-head-scores", "HeadViewer", "fig-weight-effect", "fig-two-heads"}
