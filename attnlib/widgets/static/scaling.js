@@ -1,7 +1,7 @@
 // ScalingLab: a random query and twelve random keys; what the width and the scaling do to the weights.
 const KEYS = 12, WIDEST = 1024;
 const SCALINGS = [["none", "nothing"], ["root", "\u221ad"], ["full", "d"]];
-const WIDTH = 560, HEIGHT = 190, ROOM = 122; // in drawing units; the room is for the scores, above
+const WIDTH = 560, HEIGHT = 190, ROOM = 142; // in drawing units; the room is for the scores, above
 const EDGES = [1, 2, 4, 10, 20, 40, 100, 200, 400, 1000];    // how far the axis of the scores goes
 const MARGINS = { left: 46, right: 10, top: 16, bottom: 34 };
 
@@ -38,7 +38,7 @@ function measure({ power, scaling, spread, draw }) {
   const p = softmax(scores);
   const mean = sum(scores) / KEYS;
   return {
-    d, p, scores,
+    d, p, scores, scale,
     std: Math.sqrt(sum(scores.map((s) => (s - mean) ** 2)) / KEYS),
     top: Math.max(...p),
   };
@@ -62,17 +62,19 @@ function build({ root, state, update }) {
 
   // the scores: one dot a key, stacked where they fall together
   const heap = canvas(WIDTH, ROOM);
-  const ground = ROOM - 26, step = 12.5, bins = 40;
+  const ground = ROOM - 26, bins = 40;
   const dots = make("svg:g", {}), ticks = make("svg:g", {});
   heap.append(line([MARGINS.left, ground], [WIDTH - MARGINS.right, ground], { class: "pa-axis" }), axisName([4, 14], "scores of twelve keys"), ticks, dots);
-  function histogram({ scores, p }) {
-    const far = Math.max(...scores.map(Math.abs));
+  function histogram({ scores, p, scale }) {
+    const far = Math.max(...scores.map(Math.abs)) / scale; // undivided, so that dividing draws the dots together
     const edge = EDGES.find((x) => x >= far) ?? EDGES.at(-1);
     const across = (x) => MARGINS.left + (x + edge) / (2 * edge) * (WIDTH - MARGINS.left - MARGINS.right);
-    const heights = {};
+    const place = (score) => Math.round(clamp(score / edge, -1, 1) * bins / 2);
+    const heights = {}, tallest = Math.max(...scores.map((one) => scores.filter((other) => place(other) === place(one)).length));
+    const step = Math.min(12.5, (ground - 34) / Math.max(1, tallest - 1)); // a high heap is pressed together
     heap.setAttribute("aria-label", `Scores of twelve keys, from ${show(Math.min(...scores))} to ${show(Math.max(...scores))}.`);
     become(dots, scores.map((score, i) => {
-      const bin = Math.round(clamp(score / edge, -1, 1) * bins / 2);
+      const bin = place(score);
       heights[bin] = (heights[bin] ?? 0) + 1;
       return make("svg:circle", { cx: across(bin / bins * 2 * edge).toFixed(2), cy: (ground - 7 - step * (heights[bin] - 1)).toFixed(2), r: "5.5", class: "pa-score",
         "fill-opacity": (0.15 + 0.85 * p[i]).toFixed(3), "data-value": score });
@@ -116,7 +118,7 @@ function build({ root, state, update }) {
   }
   return {
     parts: [make("div", { class: "pa-bar" }, widthLabel, spreadLabel, divide, again), heap, svg, table],
-    help: "Above, each dot is the score of a key, darker the more weight it gets; mind the numbers under the axis. Below, the weights that the softmax makes of them. Dashed: what each key would get if all got the same.",
+    help: "Above, each dot is the score of a key, darker the more weight it gets; the axis is that of the undivided scores. Below, the weights that the softmax makes of them. Dashed: what each key would get if all got the same.",
     draw,
   };
 }
