@@ -44,6 +44,9 @@ DRAWINGS = {
         "the cat sat on the m", 9, "x", {"the masked model": "t", "its twin": "x"}
     ),
     "swap at the start": plotting.swapped_answer("the cat", 0, "q", {"a model of letters": " "}),
+    "shared weights": plotting.shared_weights(
+        ["The", "cat", "sat"], {"hidden before": ([1, 2, 1], 0), "zeroed after, on: 14": ([1, 2, 1], 16)}
+    ),
     "questions": plotting.questions(["The", "cat", "sat", "on", "the", "mat"], 2),
     "small masks": plotting.small_masks(
         {"window": (np.eye(6), "j ≤ i and i − j < 1"), "open": (np.ones((6, 6)), "all")}
@@ -426,6 +429,17 @@ def test_questions_stand_over_their_answers_and_one_arrow_leads_aside():
     assert texts(drawing) == ["input", "answer", "a", "b", "b", "c", "c", "d", "asks", "tells"]
     with pytest.raises(ValueError, match="place must have a word after it that is read, got 2 of 4 words"):
         plotting.questions(["a", "b", "c", "d"], 2)
+
+
+def test_shared_weights_are_parts_of_one_and_small_parts_carry_no_text():
+    drawing = plotting.shared_weights(["a", "b"], {"before": ([1, 3], 0), "after": ([1, 3], 96)})
+    assert texts(drawing) == ["before", "a", "0.25", "b", "0.75", "after", "b", "0.96, set to zero"]
+    widths = [float(part.get("width")) + 2 for part in filled(drawing, WEIGHT_FILL)]
+    assert np.allclose(widths, [87.5, 262.5, 3.5, 10.5])
+    with pytest.raises(ValueError, match=r"before must have one exponential for each of \['a', 'b'\], got 1"):
+        plotting.shared_weights(["a", "b"], {"before": ([1], 0)})
+    with pytest.raises(ValueError, match="names of rows must leave 350 px of 580 to the bars"):
+        plotting.shared_weights(["a"], {"x" * 60: ([1], 0)})
 
 
 def test_small_masks_tell_open_closed_and_future_apart():

@@ -139,7 +139,7 @@ def letter_model(
 
 
 def train_letters(
-    model: Decoder, text: Letters, *, steps: int, B: int = 12, lr: float = 5e-3, seed: int = 0
+    model: Decoder, text: Letters, *, steps: int, B: int = 24, lr: float = 5e-3, seed: int = 0
 ) -> list[float]:
     """Train a model, in place, to name the next letter at all places of a line at once.
 
@@ -203,40 +203,3 @@ def names_what_was_put(model: Decoder, lines: Tensor, place: int) -> float:
     swapped[:, place + 1] = lines[:, place + 1].roll(1)
     named = model(swapped)[:, place].argmax(-1)
     return (named == swapped[:, place + 1]).double().mean().item()
-
-
-def write(
-    model: Decoder,
-    beginnings: Tensor,
-    pieces: int = 2,
-    *,
-    use_cache: bool = True,
-    temperature: float = 0.5,
-    seed: int = 0,
-) -> Tensor:
-    """Continue lines beyond the places of a model: again and again from the last letters.
-
-    Args:
-        model: From `letter_model`.
-        beginnings: ``(B, given)``.
-        pieces: How often to start anew; each time all places are filled but one.
-        use_cache: As in `Decoder.generate`; a model without a mask cannot use one.
-        temperature: As in `Decoder.generate`.
-        seed: Of the letters that are drawn.
-
-    Returns:
-        ``(B, given + pieces * (length - 1 - given))`` for a model that sees ``length`` letters.
-    """
-    generator = torch.Generator().manual_seed(seed)
-    given = beginnings.shape[1]
-    rows = beginnings
-    for _ in range(pieces):
-        more = model.generate(
-            rows[:, -given:],
-            model.max_length - 1 - given,
-            temperature=temperature,
-            use_cache=use_cache,
-            generator=generator,
-        )
-        rows = torch.cat([rows[:, :-given], more], 1)
-    return rows

@@ -44,6 +44,7 @@ from attnlib.plotting.running import online_softmax
 from attnlib.plotting.scales import growth, roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
+from attnlib.plotting.shared import shared_weights
 from attnlib.plotting.shifts import shifts
 from attnlib.plotting.small_masks import small_masks
 from attnlib.plotting.spreads import product_tables, scores_over_weights
@@ -102,6 +103,7 @@ __all__ = [
     "scores_over_weights",
     "sentences",
     "shared_heads",
+    "shared_weights",
     "shifts",
     "small_masks",
     "split_and_merge",

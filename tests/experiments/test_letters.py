@@ -10,7 +10,6 @@ from attnlib.experiments.letters import (
     names_what_was_put,
     open_and_alone,
     train_letters,
-    write,
 )
 from attnlib.instruments.leaks import leaks
 from attnlib.masks import causal_mask
@@ -82,11 +81,3 @@ def test_a_model_that_copies_from_the_right_names_what_was_put():
 
     assert names_what_was_put(reads_ahead, LINES, 23) == 1
     assert names_what_was_put(lambda tokens: reads_ahead(LINES[:, :-1]), LINES, 23) < 0.5
-
-
-def test_writing_goes_on_from_the_last_letters_with_a_cache_or_without():
-    ours = model()
-    wrote = write(ours, LINES[:3, :8], pieces=2)
-    assert wrote.shape == (3, 8 + 2 * (LENGTH - 9))
-    assert torch.equal(wrote[:, :8], LINES[:3, :8])
-    assert torch.equal(wrote, write(ours, LINES[:3, :8], pieces=2, use_cache=False))
