@@ -21,7 +21,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import dot_rows, strips
-from attnlib.plotting.bills import fetch_bill, score_squares, token_bill
+from attnlib.plotting.bills import fetch_bill, scaled_bars, score_squares, token_bill
 from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
@@ -97,6 +97,7 @@ __all__ = [
     "project",
     "questions",
     "roofline",
+    "scaled_bars",
     "scatter",
     "score_squares",
     "scores_over_weights",
