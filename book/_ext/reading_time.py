@@ -1,7 +1,8 @@
 """Sphinx extension: how long a page takes to read, counted, under its title.
 
-200 words of prose a minute and five seconds for each line of code in sight, up to the exercises. Beside it
-stands the button that shows all code, drawn from the first, so that nothing moves when the script wakes it.
+200 words of prose a minute and five seconds for each line of code in sight, up to the exercises and without
+what is folded under "Going deeper". Beside it stands the button that shows all code,
+drawn from the first, so that nothing moves when the script wakes it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from deeper import inside_deeper
 from html_element import element, text
 
 WORDS_A_MINUTE = 200
@@ -32,7 +34,7 @@ def lesson(document: nodes.document) -> list[nodes.Node]:
 def words(node: nodes.Node) -> int:
     """Count the words of the paragraphs, lists and captions in a node."""
     prose = [n for n in node.findall() if isinstance(n, (nodes.paragraph, nodes.caption, nodes.title))]
-    return sum(len(n.astext().split()) for n in prose if not inside_output(n))
+    return sum(len(n.astext().split()) for n in prose if not inside_output(n) and not inside_deeper(n))
 
 
 def inside_output(node: nodes.Node) -> bool:
@@ -47,7 +49,7 @@ def inside_output(node: nodes.Node) -> bool:
 def lines(node: nodes.Node) -> int:
     """Count the lines of code in sight in a node."""
     cells = [n for n in node.findall(nodes.container) if n.get("nb_element") == "cell_code"]
-    shown = [cell for cell in cells if not FOLDED & set(cell["classes"])]
+    shown = [cell for cell in cells if not FOLDED & set(cell["classes"]) and not inside_deeper(cell)]
     sources = [n for cell in shown for n in cell.children if "cell_input" in n["classes"]]
     return sum(len([line for line in n.astext().splitlines() if line.strip()]) for n in sources)
 

@@ -159,7 +159,8 @@
     if (!target) return;
     target.closest(".pa-guess")?.dispatchEvent(new Event("pa-open"));
     let opened = false;
-    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) {
+    const own = target.querySelector(":scope > details.pa-deeper");   // a section that is folded itself
+    for (let fold = own ?? target.closest("details"); fold; fold = fold.parentElement.closest("details")) {
       opened ||= !fold.open;
       fold.open = true;
     }

@@ -93,6 +93,9 @@ CELLS = [
     text(
         r"$$\begin{aligned} a &= b + c + d + e + f + g + h + i + j + k + l + m && \text{a note at the right} \end{aligned}$$"
     ),
+    text("### Going deeper: Why a quarter?\n\nThese words are not counted either.\n\n> Nor is this note."),
+    code("deep()", FIGURE, tags=["proof"]),
+    code("deeper()", shown(7, "It goes deep"), tags=["proof"]),
     text("## Exercises\n\nNobody counts these words."),
 ]
 

@@ -64,7 +64,8 @@ def test_a_figure_its_claims_and_all_their_code_are_one_block(still):
 
 def test_folds_are_named_after_what_they_hide(still):
     names = still.locator("details.pa-how > summary").all_text_contents()
-    assert names == ["set-up", "how it was measured", "how it was drawn", "the code", "how it was measured"]
+    measured = "how it was measured"
+    assert names == ["set-up", measured, "how it was drawn", "the code", measured, measured]
 
 
 def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read):
@@ -130,6 +131,28 @@ def test_where_nothing_may_be_stored_the_page_works_all_the_same(read):
 
 def test_reading_time_stands_under_the_title(still):
     assert still.locator(".pa-time").inner_text() == "About 1 minute to read"
+
+
+# What leads away from the main road
+
+
+def test_going_deeper_is_a_fold_with_its_title_in_sight_and_opens_by_keyboard(read):
+    page = read()
+    fold = page.locator("details.pa-deeper")
+    title = fold.get_by_role("heading", name="Going deeper: Why a quarter?", level=3)
+    assert title.is_visible()
+    assert not page.locator("#claim-7").is_visible()
+    fold.locator("> summary").focus()
+    page.keyboard.press("Enter")
+    page.locator("#claim-7").wait_for()
+    assert page.locator("#claim-7").bounding_box()["x"] > title.bounding_box()["x"] + 400  # in the margin
+
+
+@pytest.mark.parametrize("link", ["claim-7", "going-deeper-why-a-quarter"])
+def test_a_link_into_the_fold_opens_it(read, link):
+    page = read()
+    page.evaluate("link => { location.hash = link; }", link)
+    page.locator("#claim-7").wait_for()
 
 
 # Guess cards
@@ -216,7 +239,7 @@ def test_a_guess_with_nothing_veiled_is_refused():
 
 def test_on_a_wide_page_notes_stand_beside_their_paragraph(still):
     paragraph = still.get_by_text("Nine words stand").bounding_box()
-    first, second = (note.bounding_box() for note in still.locator(".pa-note-text").all())
+    first, second = (note.bounding_box() for note in still.locator(".pa-note-text").all()[:2])
     assert first["x"] > paragraph["x"] + paragraph["width"]
     assert abs(first["y"] - paragraph["y"]) < 20
     assert second["y"] >= first["y"] + first["height"]
@@ -321,6 +344,8 @@ def test_without_script_everything_is_a_plain_fold(chromium, small):
     assert not page.locator("#claim-4").is_visible()
     page.locator(".pa-veil > summary").first.click()
     assert page.locator("#claim-4").is_visible()
+    page.locator(".pa-deeper > summary").click()
+    assert page.locator("#claim-7").is_visible()
     page.locator(".pa-how > summary").first.click()
     assert page.locator("pre", has_text="import torch").is_visible()
     for name in ("how it was drawn", "the code"):  # no switch could show them
@@ -333,9 +358,18 @@ def test_without_script_everything_is_a_plain_fold(chromium, small):
 def test_on_paper_claims_answers_and_notes_show_and_code_stays_folded(read):
     page = read()
     page.locator("#claim-1").wait_for()
-    page.locator("summary", has_text="how it was measured").last.evaluate("s => s.parentElement.open = true")
+    page.locator("#guess-1 summary", has_text="how it was measured").evaluate(
+        "s => s.parentElement.open = true"
+    )
     page.emulate_media(media="print")
-    for said in ("It folds", "A quarter it is", "It takes forty-four", "Five seeds.", "about half"):
+    for said in (
+        "It folds",
+        "A quarter it is",
+        "It takes forty-four",
+        "Five seeds.",
+        "about half",
+        "It goes deep",
+    ):
         assert page.get_by_text(said).first.is_visible(), said
     assert page.locator("pre", has_text="answer()").is_visible()  # it was opened
     for said in ("train()", "import torch"):

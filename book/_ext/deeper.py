@@ -1,0 +1,68 @@
+"""Sphinx extension: what leads away from the main road is folded under its title.
+
+A section whose title begins with "Going deeper: " becomes a fold. In JupyterLab it is a section like any
+other; in print it is open.
+"""
+
+from __future__ import annotations
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from html_element import element
+
+MARK = "Going deeper: "
+
+
+def is_deeper(node: nodes.Node) -> bool:
+    """Tell whether a node is a section that leads away from the main road."""
+    return isinstance(node, nodes.section) and node[0].astext().startswith(MARK)
+
+
+def inside_deeper(node: nodes.Node) -> bool:
+    """Tell whether a node stands in such a section."""
+    while node is not None and not is_deeper(node):
+        node = node.parent
+    return node is not None
+
+
+def level(section: nodes.section) -> int:
+    """Return which heading the title of a section is: 1 for that of the page."""
+    depth = 0
+    node = section
+    while node is not None:
+        depth += isinstance(node, nodes.section)
+        node = node.parent
+    return depth
+
+
+def fold(section: nodes.section) -> None:
+    """Put a section into a fold that has its title as summary."""
+    title, *held = section.children
+    heading = element(f"h{level(section)}", *title.children)
+    section.children = []
+    section += element(
+        "details",
+        element("summary", heading),
+        element("div", *held, class_="pa-deep"),
+        class_="pa-deeper",
+    )
+
+
+class Deeper(SphinxPostTransform):
+    """Fold the sections that lead away, once all inside them is in its place."""
+
+    default_priority = 230
+    formats = ("html",)
+
+    def run(self, **_: object) -> None:
+        """Fold those of a page."""
+        for section in list(self.document.findall(is_deeper)):
+            fold(section)
+
+
+def setup(app) -> dict:
+    """Register with Sphinx."""
+    app.setup_extension("html_element")
+    app.add_post_transform(Deeper)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
