@@ -41,7 +41,7 @@ from attnlib.plotting.projections import project
 from attnlib.plotting.questions import questions
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.running import online_softmax
-from attnlib.plotting.scales import growth, roofline
+from attnlib.plotting.scales import roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.shifts import shifts
@@ -78,7 +78,6 @@ __all__ = [
     "fetch_bill",
     "gate",
     "grid_row",
-    "growth",
     "gru_cell",
     "hearing",
     "heatmap",

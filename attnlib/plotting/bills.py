@@ -1,4 +1,4 @@
-"""What attention costs, to scale: scores in a memory, what a token pays, what is fetched, how long it takes."""
+"""What attention costs, to scale: scores in a memory, the bill of a token, bytes fetched, time taken."""
 
 from __future__ import annotations
 
