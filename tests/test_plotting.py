@@ -138,17 +138,6 @@ def test_panels_stand_one_above_the_other_each_with_its_own_axis():
     assert only.get_xscale() == "linear"
 
 
-def test_growth_is_drawn_on_logarithmic_paper_with_the_fitted_exponent_where_it_is_whole():
-    x = [10, 100, 1000]
-    series = {"square": [1, 100, 10_000], "line": [7, 70, 700], "root": [3, 10, 33]}
-    ax = plotting.growth(x, series, last=2, mark=(20, "2d"))
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-    assert set(texts(ax)) == {"2d", "square, n²", "line, n", "root"}
-    assert [t.get_text() for t in ax.get_xticklabels()] == ["10", "100", "1,000"]
-    assert set(texts(plotting.growth(x, {"line": [7, 70, 700]}))) == {"line"}
-    assert plotting.growth(x, {"line": x}, ax=ax) is ax
-
-
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -169,7 +158,7 @@ def test_no_tick_of_a_logarithmic_axis_is_a_formula():
     decades = plotting.curves({"a": [[1.0, 1e-5]]}, log=True)
     narrow = plotting.curves({"a": [[1.0, 0.3]]}, log=True)
     doubling = plotting.panels({"a": {"b": [[1.0, 2.0]]}}, x=[2, 64], base=2)[0]
-    roof = plotting.roofline(stored_roofline(), ["formula"])
+    roof = plotting.roofline(stored_roofline(), {"formula": "formula"})
     for ax in (decades, narrow, doubling, roof):
         ax.figure.canvas.draw()
         ticks = [*ax.get_xticklabels(which="both"), *ax.get_yticklabels(which="both")]
@@ -181,14 +170,15 @@ def test_no_tick_of_a_logarithmic_axis_is_a_formula():
 
 def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():
     roof = stored_roofline()
-    ax = plotting.roofline(roof, ["formula", "fused", "decoding"])
+    ax = plotting.roofline(roof, {"formula": "formula", "fused": "tiles", "decoding": "writing"})
     x, y = ax.lines[0].get_data()
     assert x[1] == roof.ridge
     assert y[1] == y[2] == roof.peak_flops
     assert y[0] == pytest.approx(x[0] * roof.peak_bytes)
-    assert [len(line.get_xdata()) for line in ax.lines[2:]] == [len(roof.named("formula"))] * 3
-    assert {"formula", "fused", "decoding", "limit of the memory"} <= set(texts(ax))
-    assert plotting.roofline(roof, ["fused"], ax=ax) is ax
+    longest = roof.named("formula")[8192]
+    assert ax.lines[2].get_xydata().tolist() == [[longest.intensity, longest.speed]]
+    assert {"formula", "tiles", "writing", "limit of the memory"} <= set(texts(ax))
+    assert plotting.roofline(roof, {"fused": "tiles"}, ax=ax) is ax
 
 
 def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed():

@@ -21,7 +21,7 @@ from attnlib.plotting._style import (
     book_style,
 )
 from attnlib.plotting.bars import dot_rows, strips
-from attnlib.plotting.bills import fetch_bill, score_squares, token_bill
+from attnlib.plotting.bills import fetch_bill, scaled_bars, score_squares, token_bill
 from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
@@ -41,7 +41,7 @@ from attnlib.plotting.projections import project
 from attnlib.plotting.questions import questions
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.running import online_softmax
-from attnlib.plotting.scales import growth, roofline
+from attnlib.plotting.scales import roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.shared import shared_weights
@@ -79,7 +79,6 @@ __all__ = [
     "fetch_bill",
     "gate",
     "grid_row",
-    "growth",
     "gru_cell",
     "hearing",
     "heatmap",
@@ -98,6 +97,7 @@ __all__ = [
     "project",
     "questions",
     "roofline",
+    "scaled_bars",
     "scatter",
     "score_squares",
     "scores_over_weights",

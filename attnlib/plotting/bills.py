@@ -1,9 +1,9 @@
-"""What attention costs, to scale: the scores in a memory, what a token pays, what is fetched for it."""
+"""What attention costs, to scale: scores in a memory, the bill of a token, bytes fetched, time taken."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, SERIES, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, text_width
@@ -119,4 +119,35 @@ def fetch_bill(rows: Sequence[tuple[str, float, float]], speed: float) -> Drawin
         picture.rect(left + weights * unit, y + 2, caches * unit, high - 8, fill=KEY, opacity=0.55, round=0)
         end = left + (weights + caches) * unit + 8
         picture.text(end, y + high / 2 - 2, f"{1000 * (weights + caches) / speed:.1f} ms", anchor="start")
+    return picture
+
+
+def scaled_bars(groups: Mapping[str, Sequence[tuple[str, float, str]]], *, own: bool = False) -> Drawing:
+    """Draw groups of bars to scale, each with its name before it and its number behind it.
+
+    Rows at the same place of every group have the same colour.
+
+    Args:
+        groups: For the name of each group, its rows: a name, a number, and how to write the number.
+        own: Whether each group has a scale of its own, because it counts something else.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+    """
+    rows = [row for group in groups.values() for row in group]
+    first = EDGE + max(text_width(name) for name in groups) + 24
+    left, high, gap = first + max(text_width(name) for name, *_ in rows) + 8, 28, 16
+    room = 580 - left - EDGE - max(text_width(said) for *_, said in rows) - 12
+    picture = Drawing(580, EDGE + high * len(rows) + gap * (len(groups) - 1) + EDGE)
+    y = EDGE
+    for title, group in groups.items():
+        largest = max(size for _, size, _ in (group if own else rows))
+        picture.text(EDGE, y + high / 2, title, anchor="start", bold=True)
+        for (name, size, said), colour in zip(group, SERIES, strict=False):
+            wide = max(1.5, room * size / largest)
+            picture.text(left - 8, y + high / 2, name, anchor="end", colour=colour)
+            picture.rect(left, y + 3, wide, high - 6, fill=colour, opacity=0.6, round=0)
+            picture.text(left + wide + 8, y + high / 2, said, anchor="start", colour=colour)
+            y += high
+        y += gap
     return picture

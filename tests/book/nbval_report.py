@@ -28,7 +28,7 @@ GISTS = {"image/svg+xml": svg_gist_difference, "image/png": png_gist_difference}
 # figures of this machine's own numbers; a CPU draws times from those that the library stores
 MEASURED = {"fig-own-vectors"}  # trained on the manual of this Python, which differs from version to version
 if DEVICE.type != "cpu":
-    MEASURED |= {"fig-roofline", "fig-time-here"}
+    MEASURED |= {"fig-roofline"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
 TRAINED = {"fig-who-learns", "fig-forget-gate"}
 TRAINED |= {

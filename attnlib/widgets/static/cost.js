@@ -19,7 +19,7 @@ function cost({ n, d_model: d, heads, kv_heads, layers, width, network }) {
 }
 
 const UNITS = ["", " thousand", " million", " billion", " trillion", " quadrillion", " quintillion"];
-const POWERS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+const POWERS = ["bytes", "kB", "MB", "GB", "TB", "PB"]; // of a thousand, as memory is sold
 const digits = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
 function operations(x) {
   let unit = 0;
@@ -28,7 +28,7 @@ function operations(x) {
 }
 function memory(x) {
   let unit = 0;
-  while (x >= 1023.5 && unit < POWERS.length - 1) { x /= 1024; unit++; }
+  while (x >= 999.5 && unit < POWERS.length - 1) { x /= 1000; unit++; }
   return `${digits(x)} ${POWERS[unit]}`;
 }
 const grouped = (x) => x.toLocaleString("en-US");
