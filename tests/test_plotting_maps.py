@@ -42,12 +42,21 @@ def test_crowded_words_keep_their_labels_apart():
 def test_groups_get_a_colour_a_marker_and_a_name():
     points = {"mango": (0, 0), "pear": (0, 1), "car": (3, 0), "other": (2, 2)}
     ax = plotting.word_map(points, {"fruit": ["mango", "pear"], "vehicle": ["car"]})
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["fruit", "vehicle"]
     colours = {t.get_text(): to_hex(t.get_color()) for t in labels(ax)}
-    assert colours["mango"] == colours["pear"] == plotting.SERIES[0]
-    assert colours["car"] == plotting.SERIES[1]
+    assert colours["mango"] == colours["pear"] == colours["fruit"] == plotting.SERIES[0]
+    assert colours["car"] == colours["vehicle"] == plotting.SERIES[1]
     assert colours["other"] == plotting.INK
-    assert {t.get_text() for t in labels(ax) if t.get_weight() == "bold"} == {"other"}
+    assert {t.get_text() for t in labels(ax) if t.get_weight() == "bold"} == {"other", "fruit", "vehicle"}
+
+
+def test_the_name_of_a_group_stands_at_its_outer_side():
+    points = {"red": (0, 5), "blue": (1, 6), "pear": (0, 1), "mango": (1, 0)}
+    ax = plotting.word_map(points, {"colour": ["red", "blue"], "fruit": ["pear", "mango"]})
+    renderer = ax.figure.canvas.get_renderer()
+    at = {t.get_text(): t.get_window_extent(renderer) for t in labels(ax)}
+    assert at["colour"].y0 > at["blue"].y1 > at["red"].y1
+    assert at["fruit"].y1 < at["mango"].y0 < at["pear"].y0
+    assert_readable(ax)
 
 
 def test_two_steps_lie_in_their_plane_with_true_lengths_and_a_true_angle():

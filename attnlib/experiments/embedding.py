@@ -70,19 +70,19 @@ def train_skip_gram(
     vocabulary: Sequence[str],
     loss: Loss,
     *,
-    steps: int = 1200,
+    steps: int = 1000,
     width: int = 64,
     window: int = 5,
-    lr: float = 0.02,
+    lr: float = 0.03,
     seed: int = 0,
     device: torch.device | str | None = None,
     watch: Callable[[WordVectors], float] | None = None,
     every: int = 100,
-) -> tuple[WordVectors, list[float]]:
+) -> tuple[WordVectors, WordVectors, list[float]]:
     """Train two vectors for each word so that true neighbours have a large product and others a small one.
 
     Most occurrences of very frequent words are dropped, and negatives are drawn in proportion to frequency to
-    the power 3/4 (Mikolov et al., 2013). The 2,048 examples of a batch share 64 negatives.
+    the power 3/4 (Mikolov et al., 2013). The 1,024 examples of a batch share 64 negatives.
 
     Args:
         ids: ``(N,)``, a text as places in the vocabulary.
@@ -99,7 +99,7 @@ def train_skip_gram(
         every: After how many steps to measure it again.
 
     Returns:
-        The vectors of the words in the middle, and what was measured.
+        The vectors of the words in the middle, those of their neighbours, and what was measured.
     """
     require_whole("steps", steps, 1)
     require_whole("every", every, 1)
@@ -130,14 +130,14 @@ def train_skip_gram(
         slower.step()
         if step % every == 0:
             measure()
-    return WordVectors(vocabulary, middle.detach()), measured
+    return WordVectors(vocabulary, middle.detach()), WordVectors(vocabulary, context.detach()), measured
 
 
 def _batch(
     text: Tensor, noise: Tensor, window: int, *, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Draw words, a true neighbour of each, and words at random."""
-    size = (2048,)
+    size = (1024,)
     at = torch.randint(window, len(text) - window, size, generator=generator)
     side = 1 - 2 * torch.randint(2, size, generator=generator)  # before or after
     step = side * torch.randint(1, window + 1, size, generator=generator)

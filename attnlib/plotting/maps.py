@@ -28,8 +28,8 @@ def word_map(
 
     Args:
         points: Where each word lies.
-        groups: Words that belong together, by the name of the group; each gets a colour and a marker. A word
-            of none is drawn as a ring, its name in bold.
+        groups: Words that belong together, by the name of the group; each gets a colour and a marker, and its
+            name stands at the outer side of its words. A word of none is drawn as a ring, its name in bold.
         ax: Where to draw.
 
     Returns:
@@ -38,10 +38,9 @@ def word_map(
     if ax is None:
         _, ax = plt.subplots(figsize=(5.6, 4.0))
     look = dict.fromkeys(points, (INK, "o"))
-    for i, (name, words) in enumerate((groups or {}).items()):
+    for i, words in enumerate((groups or {}).values()):
         colour, marker = SERIES[i % len(SERIES)], MARKERS[i % len(MARKERS)]
         look |= dict.fromkeys(words, (colour, marker))
-        ax.plot([], [], marker, color=colour, label=name)
     grouped = {word for words in (groups or {}).values() for word in words}
     alone = [word for word in points if groups and word not in grouped]
     for word, (x, y) in points.items():
@@ -51,10 +50,24 @@ def word_map(
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
-    if groups:
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=len(groups))
     _label(ax, points, {word: colour for word, (colour, _) in look.items()}, bold=alone)
+    for i, (name, words) in enumerate((groups or {}).items()):
+        _name_group(
+            ax, name, [points[word] for word in words], list(points.values()), SERIES[i % len(SERIES)]
+        )
     return ax
+
+
+def _name_group(
+    ax: Axes, name: str, own: Sequence[Sequence[float]], every: Sequence[Sequence[float]], colour: str
+) -> None:
+    """Write the name of a group above its words, or below them if they lie in the lower half of the map."""
+    x, y = np.mean(own, axis=0)
+    above = y > np.mean(every, axis=0)[1]
+    edge = max(own, key=lambda point: point[1] if above else -point[1])[1]
+    at = {"textcoords": "offset points", "ha": "center", "va": "bottom" if above else "top"}
+    look = {"color": colour, "fontsize": "large", "weight": "bold"}
+    ax.annotate(name, (x, edge), (0, 15 if above else -15), annotation_clip=False, **at, **look)
 
 
 def two_steps(

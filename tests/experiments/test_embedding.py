@@ -57,12 +57,15 @@ def test_squeezing_leaves_the_random_numbers_of_the_caller_alone():
 def test_skip_gram_tells_topics_apart_and_the_same_seed_gives_the_same_vectors():
     vocabulary, ids = number_text(two_topics())
     settings = {"steps": 300, "width": 7, "device": "cpu", "watch": topics_apart, "every": 100}
-    vectors, seen = train_skip_gram(ids, vocabulary, loss, **settings)
-    again, _ = train_skip_gram(ids, vocabulary, loss, **settings)
+    vectors, neighbours, seen = train_skip_gram(ids, vocabulary, loss, **settings)
+    again, _, _ = train_skip_gram(ids, vocabulary, loss, **settings)
     assert len(seen) == 4
     assert seen[0] < 0.8
     assert seen[-1] == topics_apart(vectors) == 1
     assert torch.equal(vectors.vectors, again.vectors)
+    expected = (vectors.vectors @ neighbours.vectors.T).argmax(1).tolist()  # who stands beside whom
+    topics = [word.rstrip("01234") for word in vocabulary]
+    assert [topics[i] for i in expected] == topics
 
 
 def test_counting_tells_them_apart_too():
