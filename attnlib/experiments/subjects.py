@@ -35,6 +35,9 @@ def tokens(text: str) -> Tensor:
     return torch.tensor([[VOCABULARY.index(word) for word in text.split()]])
 
 
+CHOICES = tuple(tokens(" ".join(choices))[0] for choices in SENTENCE)  # the same as tokens, made once
+
+
 def who_is_he(B: int, sentences: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Make texts of sentences such as "goku throws the spirit bomb at freeza because he is desperate".
 
@@ -47,8 +50,7 @@ def who_is_he(B: int, sentences: int, generator: torch.Generator) -> tuple[Tenso
         Tokens ``(B, T)``, and at each *he* the subject of its sentence, -100 elsewhere ``(B, T)``.
     """
     columns = [
-        tokens(" ".join(choices))[0][torch.randint(len(choices), (B,), generator=generator)]
-        for choices in SENTENCE * sentences
+        choices[torch.randint(len(choices), (B,), generator=generator)] for choices in CHOICES * sentences
     ]
     x = torch.stack(columns, 1)  # (B, T)
     answers = torch.full_like(x, -100)
