@@ -46,6 +46,6 @@ def test_a_name_says_what_the_columns_are():
 
 def test_a_long_sentence_stands_closer():
     usual, long = (
-        plotting.hearing([text], ["he"], [[0.0] * len(text.split())]) for text in ("he is", "he " * 16)
+        plotting.hearing([text], ["he"], [[0.0] * len(text.split())]) for text in ("he is", "he " * 17)
     )
-    assert long.width - 16 < 16 * (usual.width - 16) / 2
+    assert long.width - 16 < 17 * (usual.width - 16) / 2
