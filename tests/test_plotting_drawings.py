@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnlib import plotting
-from attnlib.plotting._style import GRID, KEY, THEME, WEIGHT_FILL
+from attnlib.plotting._style import GRID, KEY, THEME, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
 
 WORDS = ["I", "love", "Paris"]
@@ -66,6 +66,15 @@ DRAWINGS = {
     "paths": plotting.paths(9, ends=("Goku", "he")),
     "most paths": plotting.paths(16),
     "hearing": plotting.hearing(["I love Paris"] * 3, ["love"] * 3, WEIGHTS, across=2),
+    "named hearing": plotting.hearing(
+        ["I love Paris"] * 2, ["love"] * 2, WEIGHTS[:2], names=["first", "then"]
+    ),
+    "numbers under words": plotting.under_words(
+        ["Goku", "hits", "him"],
+        {"key": ([0.5, -0.25], KEY), "weight": ([0.75, 0.25, 0.0], WEIGHT)},
+        asks="him",
+    ),
+    "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
     "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
 }
 

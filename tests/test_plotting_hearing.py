@@ -42,3 +42,10 @@ def test_every_word_needs_a_weight():
 def test_a_name_says_what_the_columns_are():
     drawn = plotting.hearing(["he is evil"] * 2, ["he"] * 2, [[0.0, 0.0, 1.0]] * 2, names=["first", "second"])
     assert all(f">{name}<" in drawn._repr_svg_() for name in ("first", "second"))
+
+
+def test_a_long_sentence_stands_closer():
+    usual, long = (
+        plotting.hearing([text], ["he"], [[0.0] * len(text.split())]) for text in ("he is", "he " * 17)
+    )
+    assert long.width - 16 < 17 * (usual.width - 16) / 2

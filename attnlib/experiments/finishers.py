@@ -15,12 +15,10 @@ from torch import Tensor, nn
 from attnlib._validate import require_whole
 from attnlib.experiments.listeners import LONGEST, encode
 from attnlib.experiments.tasks.pronouns import PronounSentence
-from attnlib.experiments.training import fit
 from attnlib.experiments.wordvectors import WordVectors
 from attnlib.functional import attention, attention_weights
 
 CUE = "meaning"  # the word before the name
-SHARPNESS = 20.0  # a logit is so many times a cosine
 
 
 class Finisher(nn.Module):
@@ -76,59 +74,14 @@ class Finisher(nn.Module):
         """Return what the last word of each sentence takes, a mixture of directions, ``(B, C)``."""
         return (self.weights(ids)[:, None] @ self.directions[ids])[:, 0]
 
-    def logits(self, told: Tensor, words: Tensor | None = None) -> Tensor:
-        """Score words as the next one: how much they are like what was told.
-
-        Args:
-            told: From `forward`, ``(B, C)``.
-            words: The places of V words in the vocabulary; all of them if not given.
-
-        Returns:
-            ``(B, V)``.
-        """
-        return SHARPNESS * told @ (self.directions if words is None else self.directions[words]).T
+    def likeness(self, told: Tensor) -> Tensor:
+        """Return how much every word of the vocabulary is like what was told ``(B, C)``: ``(B, V)``."""
+        return told @ self.directions.T
 
 
 def encode_beginnings(vectors: WordVectors, sentences: Sequence[PronounSentence]) -> Tensor:
     """Return the places of each sentence's words and of the cue, ``(B, S)``, as `encode` does."""
     return encode(vectors, [[*s.words, CUE] for s in sentences])
-
-
-def train_finisher(
-    vectors: WordVectors, sentences: Sequence[PronounSentence], *, looks: int, seed: int, steps: int = 150
-) -> Finisher:
-    """Train a model on the word that comes next: nobody tells it where to look.
-
-    It is scored against the words of the sentences it is trained on, which is quick; it writes any word.
-
-    Args:
-        vectors: Word vectors.
-        sentences: What to train on.
-        looks: How many times the words look back.
-        seed: Of the start and of the batches.
-        steps: How many batches of 64 sentences.
-
-    Returns:
-        The model.
-    """
-    ids = encode_beginnings(vectors, sentences)
-    words = ids.unique()[1:]  # without the filling
-    nexts = torch.searchsorted(words, ids[torch.arange(len(ids)), [s.answer for s in sentences]])
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = Finisher(vectors, looks=looks).to(vectors.vectors.device)
-
-    def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        chosen = torch.randint(len(ids), (64,), generator=generator)
-        return ids[chosen], nexts[chosen]
-
-    words = words.to(vectors.vectors.device)
-
-    def loss(told: Tensor, targets: Tensor) -> Tensor:
-        return F.cross_entropy(model.logits(told, words), targets)
-
-    fit(model, batch, steps=steps, lr=0.005, seed=seed, loss=loss, max_norm=None)
-    return model.eval()
 
 
 @torch.no_grad()
@@ -146,24 +99,5 @@ def finished_rightly(
         As many answers as sentences.
     """
     ids = encode_beginnings(vectors, sentences).to(model.vectors.device)
-    said = model.logits(model(ids)).argmax(-1).tolist()
+    said = model.likeness(model(ids)).argmax(-1).tolist()
     return [vectors.words[word] == s.words[s.answer] for word, s in zip(said, sentences, strict=True)]
-
-
-@torch.no_grad()
-def next_words(model: Finisher, vectors: WordVectors, text: str) -> tuple[dict[str, float], Tensor]:
-    """Finish one text.
-
-    Args:
-        model: What writes.
-        vectors: Word vectors.
-        text: Words between blanks; its last word asks.
-
-    Returns:
-        The probability of every word of the vocabulary, the likeliest first, and how much the last word
-        gives to each word of the text, ``(S,)``.
-    """
-    ids = encode(vectors, [text.split()]).to(model.vectors.device)
-    chances = model.logits(model(ids))[0].softmax(-1).cpu()
-    order = chances.argsort(descending=True).tolist()
-    return {vectors.words[i]: chances[i].item() for i in order}, model.weights(ids)[0]

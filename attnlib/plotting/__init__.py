@@ -31,6 +31,7 @@ from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.hearing import hearing
 from attnlib.plotting.lines import curves, lines, panels
+from attnlib.plotting.looks import two_looks
 from attnlib.plotting.maps import two_steps, word_map
 from attnlib.plotting.matrices import matrices
 from attnlib.plotting.norms import block_road
@@ -53,6 +54,7 @@ from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
 from attnlib.plotting.ways import paths
+from attnlib.plotting.worked import under_words
 
 __all__ = [
     "GRID",
@@ -111,7 +113,9 @@ __all__ = [
     "swapped_answer",
     "tiles",
     "token_bill",
+    "two_looks",
     "two_steps",
+    "under_words",
     "unrolled_network",
     "word_map",
     "written_state",

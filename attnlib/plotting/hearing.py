@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from attnlib.plotting._style import MUTED, QUERY, WEIGHT, WEIGHT_FILL, array
-from attnlib.plotting.drawing import Drawing, text_width
+from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
 HIGH, COLUMN, BOX = 52, 26, 26  # of a weight of 1; the width of a column; of a word
-GAP = 26  # between sentences
+GAP, NAME = 26, 20  # between sentences; of what is written above one
 LEAST = 0.02  # weights below it are drawn without their number
 
 
@@ -29,7 +29,7 @@ def hearing(
         asks: For each, the word that asks; the first such word of the sentence.
         weights: For each, a weight for every word; without them the words stand alone.
         across: How many sentences stand side by side.
-        names: For each, what its columns are, written above its end.
+        names: For each, what its columns are, written above them.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -44,10 +44,13 @@ def hearing(
             raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
         if share is not None and len(share) != len(line):
             raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
-    least = 0 if weights is None else COLUMN + 8
-    widths = [[max(least, 0.93 * text_width(word) + 9) for word in line] for line in lines]
-    wide = max(map(sum, widths)) + 16
-    above = 0 if weights is None else HIGH + 18
+    for room in (9, 6):  # around a word; less where a long sentence has no more
+        least = 0 if weights is None else COLUMN + room - 1
+        widths = [[max(least, 0.93 * text_width(word) + room) for word in line] for line in lines]
+        wide = max(map(sum, widths)) + 16
+        if wide * across + GAP * (across - 1) <= WIDEST:
+            break
+    above = 0 if weights is None else HIGH + 18 + (0 if names is None else NAME)
     row = above + BOX + (10 if weights is None else GAP)
     rows = -(-len(lines) // across)
     picture = Drawing(wide * across + GAP * (across - 1), row * rows + 4)
@@ -56,7 +59,7 @@ def hearing(
         top = n // across * row + above + 4
         _draw(picture, left, top, line, widths[n], line.index(word), share)
         if names is not None:
-            picture.text(left + wide - 16, top - above + 9, names[n], anchor="end", colour=MUTED)
+            picture.text(left, top - above + 9, names[n], anchor="start", bold=True)
     return picture
 
 

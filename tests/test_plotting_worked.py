@@ -1,0 +1,42 @@
+"""Numbers under the words of a sentence, and a sentence that is read twice."""
+
+import re
+
+import pytest
+
+from attnlib import plotting
+
+
+def said(drawing):
+    return re.findall(r">([^<>]+)</text>", drawing._repr_svg_())
+
+
+def test_every_number_stands_under_its_word_and_the_last_words_may_be_without():
+    drawn = plotting.under_words(["he", "is", "evil"], {"score": ([-1.25, 0.0], plotting.KEY)}, asks="he")
+    assert said(drawn) == ["he", "is", "evil", "score", "−1.25", "0"]
+    assert drawn._repr_svg_().count("stroke-dasharray") == 1
+
+
+def test_a_row_has_its_own_decimals():
+    rows = {"a": ([0.25], plotting.KEY), "b": ([2.5], plotting.WEIGHT)}
+    assert said(plotting.under_words(["he"], rows, digits=[2, 1])) == ["he", "a", "0.25", "b", "2.5"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"asks": "she"}, "asks must be one of the words, got 'she'"), ({}, "at most 1 numbers, got 2")],
+)
+def test_what_does_not_fit_the_words_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        plotting.under_words(["he"], {"a": ([0.25, 0.5], plotting.KEY)}, **options)
+
+
+def test_the_second_look_carries_what_the_first_has_fetched():
+    drawn = plotting.two_looks("Goku is evil, meaning", "evil,", ["Goku"], ("first", "second"))
+    assert said(drawn)[-1] == "+ evil"
+    assert drawn._repr_svg_().count(">meaning<") == 2
+
+
+def test_a_look_finds_words_of_the_sentence():
+    with pytest.raises(ValueError, match="'good' must be a word of 'Goku is evil'"):
+        plotting.two_looks("Goku is evil", "good", ["Goku"], ("first", "second"))
