@@ -20,6 +20,7 @@ from attnlib.plotting._style import (
     WEIGHTS,
     book_style,
 )
+from attnlib.plotting.averages import cut_averages, head_cuts, pointing
 from attnlib.plotting.bars import dot_rows, strips
 from attnlib.plotting.bills import fetch_bill, score_squares, token_bill
 from attnlib.plotting.blocks import block, shared_heads
@@ -73,6 +74,7 @@ __all__ = [
     "block_road",
     "book_style",
     "curves",
+    "cut_averages",
     "dot_rows",
     "encoder_decoder",
     "fetch_bill",
@@ -80,6 +82,7 @@ __all__ = [
     "grid_row",
     "growth",
     "gru_cell",
+    "head_cuts",
     "hearing",
     "heatmap",
     "kv_cache",
@@ -93,6 +96,7 @@ __all__ = [
     "panels",
     "paths",
     "plane",
+    "pointing",
     "product_tables",
     "project",
     "questions",
