@@ -8,6 +8,7 @@ import torch
 
 from attnlib import causal_mask, plotting
 from attnlib.instruments.roofline import stored_roofline
+from attnlib.plotting._style import WEIGHT_FILL
 from attnlib.plotting.ends import spread
 from attnlib.plotting.powers import plain
 
@@ -115,12 +116,15 @@ def test_strips_show_every_run_in_the_row_of_its_group():
     assert plotting.strips({"one": [1.0]}, ax=ax) is ax
 
 
-def test_a_row_of_grids_has_its_names_below_and_its_labels_once():
+def test_a_row_of_grids_has_its_names_above_and_its_labels_once():
     grids = {"seed 0": torch.eye(2), "seed 1": np.ones((2, 2)), "seed 2": np.ones((2, 2))}
-    axes = plotting.grid_row(grids, ["1", "2"], ["a", "b"])
+    axes = plotting.grid_row(grids, ["1", "2"], ["a", "b"], colours={"seed 1": plotting.OUTPUT})
     assert [ax.get_subplotspec().colspan.start for ax in axes] == [0, 1, 0]  # two across at most
     axes = axes[:2]
-    assert [texts(ax) for ax in axes] == [["1.0", "0.0", "0.0", "1.0", "seed 0"], ["1.0"] * 4 + ["seed 1"]]
+    assert [texts(ax) for ax in axes] == [["1.0", "0.0", "0.0", "1.0"], ["1.0"] * 4]
+    assert [ax.get_title() for ax in axes] == ["seed 0", "seed 1"]
+    full = [mpl.colors.to_hex(ax.collections[0].get_cmap()(1.0)) for ax in axes]
+    assert full == [WEIGHT_FILL, plotting.OUTPUT]
     assert [t.get_text() for t in axes[0].get_xticklabels()] == ["a", "b"]
     with pytest.raises(ValueError, match=r"must be \(queries, keys\) = \(2, 1\), got \(2, 2\)"):
         plotting.grid_row({"seed 0": torch.eye(2)}, ["1", "2"], ["a"])

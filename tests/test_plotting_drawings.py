@@ -76,6 +76,9 @@ DRAWINGS = {
     ),
     "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
     "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
+    "cuts of a line": plotting.cut_averages((0.7, 0.3), ("Ann", "Ben"), (3, 7)),
+    "jobs": plotting.pointing(["c5", "a1", "b7", "a4"], 3, {"previous": 2, "match": 1, "first": 0}),
+    "cuts of a matrix": plotting.head_cuts(512, (1, 8, 64)),
 }
 
 
@@ -305,6 +308,30 @@ def test_heads_that_share_are_drawn_with_as_many_keys_as_are_kept(kept):
     assert len(filled(drawing, plotting.KEY)) == len(filled(drawing, plotting.VALUE)) == kept
     with pytest.raises(ValueError, match="kinds must divide 8 heads, got 3"):
         plotting.shared_heads(8, {"kind": 3})
+
+
+@pytest.mark.parametrize(("share", "told", "order"), [(0.7, "Ann", "4.2 5.8"), (0.3, "Ben", "5.8 4.2")])
+def test_a_cut_tells_the_child_with_the_larger_weight(share, told, order):
+    said = texts(plotting.cut_averages([share], ("Ann", "Ben"), (3, 7)))
+    assert [text for text in said if text.endswith(("is 3", "is 7"))] == [f"{told} is 3", f"{told} is 7"]
+    assert " ".join(text for text in said if "." in text and text[0].isdigit()) == order  # of 3, 7 and 7, 3
+    with pytest.raises(ValueError, match="must not be one half"):
+        plotting.cut_averages([0.5], ("Ann", "Ben"), (3, 7))
+
+
+def test_a_token_names_the_digits_its_jobs_point_at():
+    said = texts(plotting.pointing(["c5", "a1", "b7", "a4"], 3, {"previous": 2, "match": 1, "first": 0}))
+    assert [text for text in said if text.startswith("says")] == ["says 7", "says 1", "says 5"]
+    with pytest.raises(ValueError, match="places before 1, got 1"):
+        plotting.pointing(["c5", "a1"], 1, {"next": 1})
+
+
+def test_every_cut_of_a_matrix_is_a_head_and_every_head_has_a_table():
+    drawing = plotting.head_cuts(512, (1, 8, 64))
+    assert len(filled(drawing, WEIGHT_FILL)) == 1 + 8 + 64
+    assert len(parts(drawing, "path")) == 0 + 7 + 63
+    with pytest.raises(ValueError, match="divisors of 512, up to 64, got 3"):
+        plotting.head_cuts(512, [3])
 
 
 def test_the_cache_holds_what_was_read_and_has_room_for_the_rest():

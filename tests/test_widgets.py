@@ -207,7 +207,7 @@ def test_the_viewer_computes_what_the_model_does():
     expected = read(out).unflatten(-1, (3, 8)).softmax(-1)[0]
     torch.testing.assert_close(widget.weights(), weights[0].double(), atol=1e-3, rtol=0)
     torch.testing.assert_close(widget.answers(), expected.double(), atol=1e-3, rtol=0)
-    for name, mask in relation_masks(torch.tensor([widget.letters])).items():
+    for name, mask in relation_masks(torch.tensor([widget.letters]), apart=True).items():
         assert widget.scores()[name] == pytest.approx(relation_share(weights, mask).tolist(), abs=1e-3)
     assert repr(widget) == "HeadViewer('c5 a1 b7 a4 d0 b2 b6 c3', token=6, head=1)"
 
@@ -223,13 +223,13 @@ def test_a_head_that_is_not_used_adds_nothing():
     )
 
 
-def test_a_relation_that_points_nowhere_has_no_score():
+def test_heads_are_scored_where_the_relations_point_to_three_places():
     widget = HeadViewer.of(*parts())
-    widget.letters = [0] * 8
-    assert widget.scores()["match"] == pytest.approx(widget.scores()["previous"])
-    widget.sizes, widget.letters = [8, 4, 8, 2], list(range(8))  # eight letters, all different
-    widget.digits = [0] * 8
-    assert all(map(math.isnan, widget.scores()["match"]))
+    seen = widget.weights()[:, [3, 5]]  # of c5 a1 b7 a4 d0 b2 b6 c3, a4 and b2
+    for name, places in {"previous": [2, 4], "match": [1, 2], "first": [0, 0]}.items():
+        assert widget.scores()[name] == pytest.approx(seen[:, [0, 1], places].mean(1).tolist())
+    widget.letters = [0] * 8  # the match is always the previous token
+    assert all(map(math.isnan, widget.scores()["first"]))
 
 
 def test_the_viewer_says_which_models_it_cannot_show():

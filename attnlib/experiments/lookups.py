@@ -30,14 +30,21 @@ class Lookup(nn.Module):
         attend: The heads.
         questions: How many answers there are to give.
         hidden: Width of the network behind the heads; without it, what they bring is read as it is.
+        again: Heads that look a second time, with a question that knows what the first have brought.
     """
 
-    def __init__(self, attend: MultiHeadAttention, questions: int = 2, hidden: int | None = None) -> None:
+    def __init__(
+        self,
+        attend: MultiHeadAttention,
+        questions: int = 2,
+        hidden: int | None = None,
+        again: MultiHeadAttention | None = None,
+    ) -> None:
         super().__init__()
         C = attend.embed_dim
         sizes = (KEYS + 1, VALUES + 1, *[KEYS + 1] * (questions - 1))
         self.tables = nn.ModuleList(nn.Embedding(size, C) for size in sizes)
-        self.attend = attend
+        self.attend, self.again = attend, again
         self.network = None
         if hidden is not None:
             self.network = nn.Sequential(nn.Linear(C, hidden), nn.ReLU(), nn.Linear(hidden, C))
@@ -54,6 +61,8 @@ class Lookup(nn.Module):
         x = question + self.attend(question, pairs)
         if self.network is not None:
             x = x + self.network(x)
+        if self.again is not None:
+            x = x + self.again(x, pairs)
         return self.read(x[:, 0]).unflatten(-1, (-1, VALUES))
 
     def weights(self, steps: Tensor) -> Tensor:
@@ -62,17 +71,16 @@ class Lookup(nn.Module):
         return self.attend(question, pairs, need_weights=True)[1][:, :, 0]
 
 
-def tie(heads: MultiHeadAttention, *, keys: bool = True) -> MultiHeadAttention:
+def tie(heads: MultiHeadAttention) -> MultiHeadAttention:
     """Let every head take the queries and keys of the first: one table of weights for all, in place.
 
     Args:
         heads: As many heads of keys as of queries.
-        keys: False leaves every head its own keys, so that only the queries are the first's.
 
     Returns:
         The same heads.
     """
-    for projection in (heads.q_proj, heads.k_proj) if keys else (heads.q_proj,):
+    for projection in (heads.q_proj, heads.k_proj):
         parametrize.register_parametrization(projection, "weight", _Tie(heads.num_heads))
     return heads
 
@@ -93,9 +101,7 @@ def train_lookup(
     *,
     questions: int = 2,
     hidden: int | None = None,
-    tied: bool = False,
-    tied_queries: bool = False,
-    kv_heads: int | None = None,
+    again: bool = False,
     width: int = 24,
     pairs: int = PAIRS,
     steps: int = 200,
@@ -109,9 +115,7 @@ def train_lookup(
         heads: How many heads share the width.
         questions: How many things are looked up at once.
         hidden: Width of the network behind the heads, if there is one.
-        tied: Whether all heads have the queries and keys of the first.
-        tied_queries: Whether all heads have the queries of the first, and keys of their own.
-        kv_heads: Heads of keys and values; as many as of queries if not given.
+        again: Whether as many heads look a second time, after the first.
         width: Of the model.
         pairs: Pairs in a sequence.
         steps: How many batches of 64 sequences.
@@ -135,10 +139,8 @@ def train_lookup(
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        attend = MultiHeadAttention(width, heads, num_kv_heads=kv_heads, bias=False)
-        if tied or tied_queries:
-            tie(attend, keys=tied)
-        reader = Lookup(attend, questions, hidden).to(device)
+        first, *second = (MultiHeadAttention(width, heads, bias=False) for _ in range(1 + again))
+        reader = Lookup(first, questions, hidden, *second).to(device)
     fit(reader, batch, steps=steps, lr=lr, seed=seed, loss=loss, label=f"{heads} heads, seed {seed}")
     return reader.eval(), torch.stack(right).cpu()
 

@@ -20,6 +20,7 @@ from attnlib.plotting._style import (
     WEIGHTS,
     book_style,
 )
+from attnlib.plotting.averages import cut_averages, head_cuts, pointing
 from attnlib.plotting.bars import dot_rows, strips
 from attnlib.plotting.bills import fetch_bill, scaled_bars, score_squares, token_bill
 from attnlib.plotting.blocks import block, shared_heads
@@ -76,12 +77,14 @@ __all__ = [
     "block_road",
     "book_style",
     "curves",
+    "cut_averages",
     "dot_rows",
     "encoder_decoder",
     "fetch_bill",
     "gate",
     "grid_row",
     "gru_cell",
+    "head_cuts",
     "hearing",
     "heatmap",
     "kv_cache",
@@ -95,6 +98,7 @@ __all__ = [
     "panels",
     "paths",
     "plane",
+    "pointing",
     "product_tables",
     "project",
     "questions",

@@ -35,6 +35,7 @@ __all__ = [
     "WEIGHT_FILL",
     "array",
     "book_style",
+    "fading",
     "plt",
 ]
 
@@ -64,12 +65,12 @@ THEME = {
 }
 
 
-def _fading(name: str, *ends: tuple[str, float]) -> LinearSegmentedColormap:
+def fading(name: str, *ends: tuple[str, float]) -> LinearSegmentedColormap:
     """Return a colour map through colours of the theme, each with its opacity."""
     return LinearSegmentedColormap.from_list(name, [to_rgba(colour, opacity) for colour, opacity in ends])
 
 
-WEIGHTS = _fading("weights", (WEIGHT_FILL, 0), (WEIGHT_FILL, 1))
+WEIGHTS = fading("weights", (WEIGHT_FILL, 0), (WEIGHT_FILL, 1))
 _LOW, _HIGH = SERIES[1], SERIES[0]
 SIGNED = ListedColormap(
     [to_rgba(_LOW, (127 - i) / 127) for i in range(128)] + [to_rgba(_HIGH, i / 127) for i in range(128)],

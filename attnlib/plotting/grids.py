@@ -10,7 +10,7 @@ from matplotlib.colors import Colormap
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attnlib.plotting._style import INK, MASK, PAPER, SERIES, WEIGHTS, array, plt
+from attnlib.plotting._style import INK, MASK, PAPER, SERIES, WEIGHTS, array, fading, plt
 
 ACROSS = 2  # more panels cannot be read on a phone
 
@@ -89,6 +89,7 @@ def grid_row(
     columns: Sequence[str],
     *,
     digits: int = 1,
+    colours: Mapping[str, str] | None = None,
 ) -> list[Axes]:
     """Draw several small tables of numbers from 0 to 1, two across, on a figure of their own.
 
@@ -97,6 +98,7 @@ def grid_row(
         rows: Labels of the rows, written once.
         columns: Labels of the columns, written over each table.
         digits: Decimals to print; 0 prints none.
+        colours: For the name of a table, the colour of its cells; that of weights if not given.
 
     Returns:
         The axes, one for each table.
@@ -114,15 +116,9 @@ def grid_row(
         ax.set_visible(False)
     for ax, (name, numbers) in zip(axes.flat, grids.items(), strict=False):
         heatmap(numbers, rows, columns, digits=digits, labels=("", ""), ax=ax)
-        ax.annotate(
-            name,
-            (0.5, 0),
-            (0, -5),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            ha="center",
-            va="top",
-        )
+        ax.set_title(name, weight="bold", pad=10)
+        if colours and name in colours:
+            ax.collections[0].set_cmap(fading(name, (colours[name], 0), (colours[name], 0.6)))
     return list(axes.flat[: len(grids)])
 
 

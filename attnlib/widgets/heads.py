@@ -105,8 +105,8 @@ class HeadViewer(anywidget.AnyWidget):
         return attention_weights(self._tokens(self.query_table), self._tokens(self.key_table), causal=True)
 
     def scores(self) -> dict[str, list[float]]:
-        """Return each head's score for each relation on this sequence; NaN where it points nowhere."""
-        masks, weights = relation_masks(torch.tensor([self.letters])), self.weights()[None]
+        """Return each head's scores, where the relations point to three places; NaN if they never do."""
+        masks, weights = relation_masks(torch.tensor([self.letters]), apart=True), self.weights()[None]
         nothing = [math.nan] * self.sizes[3]
         return {
             name: relation_share(weights, m).tolist() if m.any() else nothing for name, m in masks.items()

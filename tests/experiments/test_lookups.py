@@ -44,6 +44,16 @@ def test_a_reader_is_a_block_of_attention_and_network():
     assert_close(reader(steps).flatten(1), reader.read(x + reader.network(x))[:, 0])
 
 
+def test_a_reader_may_look_again_knowing_what_it_was_brought():
+    reader, _ = train_lookup(1, again=True, steps=5)
+    steps, _ = questions(7, 2)
+    question, pairs = reader.embed(steps)
+    x = question + reader.attend(question, pairs)
+    x = x + reader.again(x, pairs)
+    assert_close(reader(steps).flatten(1), reader.read(x)[:, 0])
+    assert train_lookup(1, steps=5)[0].again is None
+
+
 def test_tied_heads_have_one_table_of_weights_and_values_of_their_own():
     torch.manual_seed(0)
     heads = tie(MultiHeadAttention(12, 3, bias=False))
@@ -53,18 +63,6 @@ def test_tied_heads_have_one_table_of_weights_and_values_of_their_own():
         assert torch.equal(weights[:, 0], weights[:, h])
     first, *others = heads.v_proj.weight.chunk(3)
     assert not any(torch.equal(first, other) for other in others)
-
-
-def test_heads_with_tied_queries_have_keys_and_tables_of_their_own():
-    torch.manual_seed(0)
-    heads = tie(MultiHeadAttention(12, 2, bias=False), keys=False)
-    assert torch.equal(*heads.q_proj.weight.chunk(2))
-    assert not torch.equal(*heads.k_proj.weight.chunk(2))
-    weights = heads(torch.randn(2, 5, 12), need_weights=True)[1]
-    assert not torch.equal(weights[:, 0], weights[:, 1])
-    reader, _ = train_lookup(2, tied_queries=True, steps=5)
-    assert torch.equal(*reader.attend.q_proj.weight.chunk(2))
-    assert not torch.equal(*reader.attend.k_proj.weight.chunk(2))
 
 
 def test_training_is_watched_and_leaves_the_callers_random_numbers():

@@ -175,11 +175,13 @@ def relations(
     return torch.stack([key, value], -1), torch.stack(targets, -1)
 
 
-def relation_masks(keys: Tensor) -> dict[str, Tensor]:
+def relation_masks(keys: Tensor, *, apart: bool = False) -> dict[str, Tensor]:
     """Say where each relation of `relations` points.
 
     Args:
         keys: ``(B, T)``.
+        apart: Whether to keep only the tokens from which the three point to three different places, so that
+            who follows one of them does not seem to follow another.
 
     Returns:
         For ``previous``, ``match`` and ``first``, a boolean ``(B, 1, T, T)`` with at most one True a row.
@@ -189,7 +191,11 @@ def relation_masks(keys: Tensor) -> dict[str, Tensor]:
     same = (keys[:, :, None] == keys[:, None, :]) & (j < i)  # (B, T, T)
     latest = torch.where(same, j + 1, 0).amax(-1, keepdim=True)  # (B, T, 1), one more than its place
     masks = {"previous": j == i - 1, "match": j == latest - 1, "first": (j == 0) & (i > 0)}
-    return {name: mask.expand(B, T, T)[:, None] for name, mask in masks.items()}
+    masks = {name: mask.expand(B, T, T)[:, None] for name, mask in masks.items()}
+    if apart:
+        three = torch.stack(list(masks.values())).any(0).sum(-1, keepdim=True) == len(masks)  # (B, 1, T, 1)
+        masks = {name: mask & three for name, mask in masks.items()}
+    return masks
 
 
 def spell(steps: Tensor, *, values: int = 10) -> str:

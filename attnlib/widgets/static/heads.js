@@ -18,10 +18,9 @@ function compute(now, tables) {
   const weights = range(H).map((h) => letters.map((_, i) =>
     softmax(k.slice(0, i + 1).map((key) => dot(part(q[i], h, D), part(key, h, D)) / Math.sqrt(D)))));
   const points = letters.map((_, i) => targets(letters, i));
-  const scores = weights.map((head) => RELATIONS.map((_, r) => {
-    const found = points.map((p, i) => (p[r] < 0 ? null : head[i][p[r]])).filter((x) => x !== null);
-    return found.length ? sum(found) / found.length : NaN;
-  }));
+  const apart = range(T).filter((i) => points[i].every((at, r) => at >= 0 && points[i].indexOf(at) === r));  // three different places
+  const scores = weights.map((head) => RELATIONS.map((_, r) =>
+    (apart.length ? sum(apart.map((i) => head[i][points[i][r]])) / apart.length : NaN)));
   const answers = letters.map((_, i) => {
     const told = [...tables.bias];
     weights.forEach((head, h) => {
@@ -134,7 +133,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("div", { class: "pa-bar pa-edit" }, letters, digitLabel),
       make("div", { class: "pa-main" }, table, make("div", {}, replies, total))],
-    help: "Click a token, or choose it with the arrow keys; pointing at one only shows it for a moment. The lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter.",
+    help: "Click a token, or choose it with the arrow keys; pointing at one only shows it for a moment. The lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter. The table takes the mean over the tokens from which the three relations point to three different places.",
     draw,
   };
 }

@@ -94,6 +94,9 @@ def test_relations_by_hand():
         "first": [None, 0, 0, 0, 0],
     }
     assert all(mask.shape == (1, 1, 5, 5) for mask in masks.values())
+    apart = relation_masks(keys, apart=True)  # of these tokens only the last has three different places
+    for name, mask in masks.items():
+        assert apart[name][0, 0].nonzero().tolist() == [[4, mask[0, 0, 4].int().argmax()]]
 
 
 def test_targets_are_the_values_that_the_relations_point_at():
