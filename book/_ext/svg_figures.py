@@ -48,6 +48,8 @@ def inline(svg: str, name: str, alt: str) -> str:
     start = svg.find("<svg")
     if start < 0:
         raise FigureError(f"a stored figure must hold an <svg> element, got {svg[:60]!r}")
+    if "#000000" in svg:
+        raise FigureError(f"{name} must not be drawn in black, which the dark hides; use plotting.INK")
     svg = svg[start:].strip()
     for unused in UNUSED:
         svg = re.sub(unused, "", svg, flags=re.S)

@@ -71,6 +71,8 @@ def test_nothing_of_the_file_is_left_that_would_change_the_page(page):
 def test_what_is_no_figure_is_refused():
     with pytest.raises(FigureError, match="must hold an <svg> element, got 'nothing'"):
         inline("nothing", "fig1", "")
+    with pytest.raises(FigureError, match=r"fig1 must not be drawn in black.*use plotting\.INK"):
+        inline('<svg viewBox="0 0 9 9"><path style="stroke: #000000"/></svg>', "fig1", "")
     with pytest.raises(FigureError, match="must have a viewBox"):
         inline("<svg></svg>", "fig1", "")
 
