@@ -108,12 +108,12 @@ def _softmax_cases(scores: Tensor, mask: Tensor) -> list[tuple[Tensor, str]]:
 
 
 def _extreme(got: Tensor, right: Tensor, *, by_hand: bool) -> str:
-    """Name what goes wrong with a hidden score of 200 (row 4), or with visible ones of -200 and -5000 (5, 6)."""
+    """Name what goes wrong with a hidden score of 200 (row 4), or with visible ones of -200 and -3e9 (5, 6)."""
     if by_hand:
         return "right for small scores, wrong near 200 or -200: there exponentials overflow or vanish. Subtract in each row the largest score that may be seen, or use PyTorch's softmax."
     if not close(got[4], right[4]):
         return "wrong where a hidden score is 200: zeroed after the softmax, the visible weights have vanished, and dividing by their sum does not bring them back. Hide scores before the softmax."
-    near = -5000 if close(got[5], right[5]) else -200
+    near = "-3e9" if close(got[5], right[5]) else "-200"
     return f"wrong where visible scores are near {near}: the number you fill in is larger, and takes the weight. Fill in minus infinity."
 
 
@@ -122,7 +122,7 @@ def safe_softmax(answer: object) -> str | None:
     scores = normal(7, 5, seed=0)
     scores[4, 2] = 200.0  # hidden, and far larger than what may be seen
     scores[5, :2] -= 200.0  # may be seen, and far smaller than what is hidden
-    scores[6, 1:3] -= 5000.0
+    scores[6, 1:3] = -3e9
     rows = ["11001", "00000", "11111", "00010", "11010", "11000", "01100"]
     mask = torch.tensor([[cell == "1" for cell in row] for row in rows])
     right = scores.masked_fill(~mask, -math.inf).softmax(-1).nan_to_num(0).double()

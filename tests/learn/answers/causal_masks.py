@@ -192,7 +192,7 @@ RIGHT = {
         by_exponentials,
         masked_softmax,
         patched,
-        lambda s, m: s.masked_fill(~m, -1e9).softmax(-1) * m,
+        lambda s, m: s.masked_fill(~m, torch.finfo(s.dtype).min).softmax(-1) * m,
     ],
     "6.7": [repair(), with_numpy, lambda q, k, v, m: safe(q @ k.mT / q.shape[1] ** 0.5, m) @ v, loop_repair],
     "6.8": [
@@ -274,7 +274,8 @@ WRONG = [
     ("6.6", lambda s, m: (s * m).softmax(-1), "its exponential is 1"),
     ("6.6", zeroed_and_divided, "where a hidden score is 200"),
     ("6.6", lambda s, m: s.masked_fill(~m, -50.0).softmax(-1) * m, "near -200"),
-    ("6.6", lambda s, m: s.masked_fill(~m, -1000.0).softmax(-1) * m, "near -5000"),
+    ("6.6", lambda s, m: s.masked_fill(~m, -1000.0).softmax(-1) * m, "near -3e9"),
+    ("6.6", lambda s, m: s.masked_fill(~m, -1e9).softmax(-1) * m, "near -3e9"),
     ("6.6", raw_exponentials, "overflow or vanish"),
     ("6.6", lambda s, m: by_exponentials(s, m, s.max()), "not the largest of all"),
     ("6.6", added, "the gradient is NaN"),
