@@ -366,6 +366,8 @@ WRONG = [
     ("7.6", lambda m, layers, Hkv, D, w: m // (16 * layers * Hkv * D * w), "eight times too short"),
     ("7.6", lambda m, layers, Hkv, D, w: 8 * m // (2 * layers * Hkv * D * w), "eight times too long"),
     ("7.6", lambda m, layers, Hkv, D, w: m // (2 * layers * Hkv * D), "a number takes `width` bytes"),
+    ("7.6", lambda m, layers, Hkv, D, w: m // (2 * layers * D * w), "each of the Hkv heads"),
+    ("7.6", lambda m, layers, Hkv, D, w: m // (2 * layers * Hkv * w), "a key has D numbers"),
     ("7.6", lambda *a: math.isqrt(fits(*a)), "no root"),
     ("7.6", lambda m, layers, Hkv, D, w: 2 * layers * Hkv * D * w, "what one token takes"),
     ("7.6", lambda *a: 5, "5 is too small"),
