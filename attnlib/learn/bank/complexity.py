@@ -80,7 +80,7 @@ def cache(answer: object) -> str | None:
 
 def longest(answer: object) -> str | None:
     """Grade the longest text whose cache fits."""
-    cases = ((10**9, 12, 3, 64, 4),  # no two sizes alike: each that is forgotten is named (5 * 2**30, 32, 8, 128, 2), (1_000_300, 3, 2, 16, 2))
+    cases = ((10**9, 12, 3, 64, 4), (5 * 2**30, 32, 8, 128, 2), (1_000_300, 3, 2, 16, 2))
     for memory, layers, Hkv, D, width in cases:
         token = 2 * layers * Hkv * D * width
         right, exact = memory // token, memory / token
@@ -99,7 +99,10 @@ def longest(answer: object) -> str | None:
             (float(memory // (8 * token)), "eight times too short: the width is in bytes already, not bits."),
             (float(8 * memory // token), "eight times too long: memory and width are both in bytes."),
             (float(memory * width // token), "too long: a number takes `width` bytes."),
-            (float(memory * Hkv // token), "too long: each of the Hkv heads keeps keys and values of its own."),
+            (
+                float(memory * Hkv // token),
+                "too long: each of the Hkv heads keeps keys and values of its own.",
+            ),
             (float(memory * D // token), "too long: a key has D numbers, and so has a value."),
             (float(math.isqrt(memory // token)), "no root: the cache grows with n, not with n²."),
             (float(token), "that is what one token takes; how many fit?"),
