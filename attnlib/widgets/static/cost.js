@@ -162,8 +162,8 @@ function build({ model, state, update }) {
     return `${fits.textContent} ${rule.textContent} Scores ${text.scores}.`;
   }
   return {
-    parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel, networkLabel),
-      make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision)), shelf, fits, svg, rule, table],
+    parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
+      make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel)), shelf, fits, svg, rule, table],
     help: "The bar is the memory of the GPU: weights, then the cache of one sequence. Below, each kind of work as a share of all. The solid line is your n; at the dashed line the core does half. Embeddings, norms and the output layer are not counted.",
     draw,
   };
