@@ -56,10 +56,11 @@ DRAWINGS = {
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
     "fetching": plotting.fetch_bill([("one text", 13e9, 2e9), ("many texts, or more", 14e9, 69e9)], 4e12),
     "compared": plotting.scaled_bars(
-        {"work": [("one", 3, "3 s"), ("another", 9, "9 s")], "time": [("one", 1, "1 s")]}
+        {"work": [("one", 3, "3 s"), ("another", 9, "9 s")], "time": [("one", 1, "1 s")]},
+        {"one": plotting.SERIES[0], "another": plotting.SERIES[1]},
     ),
     "state": plotting.written_state([("a", 3), ("b", 5)], "a"),
-    "shared state": plotting.written_state([("a", 3), ("b", 5), ("c", 9)], "a", shared={"c": (0.5, 0.5)}),
+    "shared state": plotting.written_state([("a", 3), ("b", 5), ("c", 6)], "a", shared={"c": (0.5, 0.5)}),
     "corrected state": plotting.written_state([("a", 3), ("b", 5), ("a", 7)], "a", rules=("add", "correct")),
     "running": plotting.online_softmax([0, math.log(2), math.log(4), 0], [8, 4, 2, 0], 2),
     "long run": plotting.online_softmax([-1.5, 0.25, 2.125], [8.5, 4, -2], 1),
@@ -381,17 +382,26 @@ def test_what_is_fetched_is_drawn_to_scale_and_in_milliseconds():
 def test_bars_are_to_one_scale_or_each_group_to_its_own():
     groups = {"work": [("one", 2, "two"), ("another", 4, "four")], "time": [("one", 1, "a second")]}
     for own, times in ((False, 1), (True, 4)):
-        drawing = plotting.scaled_bars(groups, own=own)
+        drawing = plotting.scaled_bars(groups, dict.fromkeys(("one", "another"), KEY), own=own)
         one, another, second = [float(part.get("width")) for part in parts(drawing, "rect")][1:]
         assert another == pytest.approx(2 * one, abs=0.01)
         assert second == pytest.approx(times * one / 2, abs=0.02)
     assert texts(drawing) == ["work", "one", "two", "another", "four", "time", "one", "a second"]
 
 
+def test_a_group_of_one_colour_has_its_last_bar_strong():
+    rows = [("least", 1, "1 s"), ("measured", 2, "2 s")]
+    drawing = plotting.scaled_bars({"here": rows, "there": rows}, {"here": KEY, "there": WEIGHT})
+    bars = parts(drawing, "rect")[1:]
+    assert [bar.get("fill") for bar in bars] == [KEY, KEY, WEIGHT, WEIGHT]
+    shades = [float(bar.get("fill-opacity")) for bar in bars]
+    assert shades[0] == shades[2] < shades[1] == shades[3]
+
+
 def test_a_key_without_a_row_of_its_own_spoils_the_answers_of_others():
-    said = texts(plotting.written_state([("a", 3), ("b", 5), ("c", 9)], "a", shared={"c": (0.5, 0.5)}))
-    assert said[-1] == "7.5 / 1.5 = 5"
-    assert said.count("+4.5") == 2
+    said = texts(plotting.written_state([("a", 3), ("b", 5), ("c", 6)], "a", shared={"c": (0.5, 0.5)}))
+    assert said[-1] == "6 / 1.5 = 4"
+    assert said.count("+3") == 3
     assert "key (0.5, 0.5)" in said
 
 

@@ -122,13 +122,17 @@ def fetch_bill(rows: Sequence[tuple[str, float, float]], speed: float) -> Drawin
     return picture
 
 
-def scaled_bars(groups: Mapping[str, Sequence[tuple[str, float, str]]], *, own: bool = False) -> Drawing:
+def scaled_bars(
+    groups: Mapping[str, Sequence[tuple[str, float, str]]],
+    colours: Mapping[str, str],
+    *,
+    own: bool = False,
+) -> Drawing:
     """Draw groups of bars to scale, each with its name before it and its number behind it.
-
-    Rows at the same place of every group have the same colour.
 
     Args:
         groups: For the name of each group, its rows: a name, a number, and how to write the number.
+        colours: Of every row by its name, or of a whole group by its own; then its last is the strong one.
         own: Whether each group has a scale of its own, because it counts something else.
 
     Returns:
@@ -142,11 +146,12 @@ def scaled_bars(groups: Mapping[str, Sequence[tuple[str, float, str]]], *, own: 
     y = EDGE
     for title, group in groups.items():
         largest = max(size for _, size, _ in (group if own else rows))
-        picture.text(EDGE, y + high / 2, title, anchor="start", bold=True)
-        for (name, size, said), colour in zip(group, SERIES, strict=False):
+        picture.text(EDGE, y + high / 2, title, anchor="start", bold=True, colour=colours.get(title, INK))
+        for i, (name, size, said) in enumerate(group, 1):
+            colour, strong = colours.get(name) or colours[title], name in colours or i == len(group)
             wide = max(1.5, room * size / largest)
             picture.text(left - 8, y + high / 2, name, anchor="end", colour=colour)
-            picture.rect(left, y + 3, wide, high - 6, fill=colour, opacity=0.6, round=0)
+            picture.rect(left, y + 3, wide, high - 6, fill=colour, opacity=0.6 if strong else 0.25, round=0)
             picture.text(left + wide + 8, y + high / 2, said, anchor="start", colour=colour)
             y += high
         y += gap

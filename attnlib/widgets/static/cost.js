@@ -95,7 +95,7 @@ function build({ model, state, update }) {
     const { name } = cards.find(({ gigabytes }) => gigabytes === now.gpu) ?? { name: "card" };
     const full = weights + cache > card;
     shelf.classList.toggle("pa-full", full);
-    Object.assign(fits.dataset, { weights, room });
+    Object.assign(fits.dataset, { weights, cache, room });
     fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
         : full ? `: too much for the ${name}. ` : `: fits the ${name}. `,
@@ -112,8 +112,7 @@ function build({ model, state, update }) {
   const networkRow = amounts("network", "Network", "operations");
   const table = make("table", {}, make("caption", {}, "One pass over n tokens"), make("tbody", {},
     amounts("projections", "Projections", "operations"), amounts("core", "Core (scores, mixing)", "operations"), networkRow,
-    amounts("token", "Per token", "operations"),
-    amounts("scores", "Scores, if held", "memory, one layer"), amounts("cache", "KV cache", "memory, all layers")));
+    amounts("scores", "Scores, if held", "memory, one layer")));
 
   function draw(now) {
     const found = cost(now);
@@ -125,10 +124,10 @@ function build({ model, state, update }) {
     networkRow.hidden = !network;
     const total = found.projections + found.core + (network ? found.network : 0);
     const text = { ...Object.fromEntries(["projections", "core", "network"].map((k) => [k, operations(found[k])])),
-      token: operations(total / n), scores: memory(found.scores), cache: memory(found.cache) };
+      scores: memory(found.scores) };
     for (const [name, cell] of Object.entries(cells)) {
       cell.textContent = text[name];
-      cell.setAttribute("data-value", String(name === "token" ? total / n : found[name]));
+      cell.setAttribute("data-value", String(found[name]));
     }
     // areas from below: projections, network, core
     const kinds = ["projections", ...(network ? ["network"] : []), "core"];
@@ -160,12 +159,12 @@ function build({ model, state, update }) {
     rule.replaceChildren("The core does ", make("strong", {}, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`),
       ` of the work. It does as much as ${rest} at n = ${grouped(Number(found.crossover.toFixed(1)))}, which is ${Number((found.crossover / now.d_model).toFixed(3))} d.`);
     svg.setAttribute("aria-label", rule.textContent);
-    return `${fits.textContent} ${rule.textContent} Scores ${text.scores}, cache ${text.cache}.`;
+    return `${fits.textContent} ${rule.textContent} Scores ${text.scores}.`;
   }
   return {
-    parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel, dLabel, hLabel, kLabel, lLabel),
-      make("div", { class: "pa-bar" }, precision, networkLabel), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights (of published sizes), then the cache of one sequence. The picture below: each kind of work as a share of all that is counted, for every n. The solid line is your n, the dashed line where the core does half of the work. One sequence; embeddings, norms and the output layer are not counted.",
+    parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
+      make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel)), shelf, fits, svg, rule, table],
+    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. Below, each kind of work as a share of all. The solid line is your n; at the dashed line the core does half. Embeddings, norms and the output layer are not counted.",
     draw,
   };
 }
