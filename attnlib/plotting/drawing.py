@@ -130,20 +130,17 @@ class Drawing:
         lift: float,
         colour: str = MUTED,
         thick: float = 1.4,
-        head: float = 7,
         opacity: float = 1.0,
     ) -> None:
-        """Draw an arrow that leaves and arrives vertically; ``lift`` says how far it swings."""
+        """Draw a line that leaves and arrives vertically; ``lift`` says how far it swings."""
         (x0, y0), (x1, y1) = start, end
-        tip = _before((x1, y1 + lift), end, head - 1)
         bend = f"C{_number(x0)} {_number(y0 - lift)} {_number(x1)} {_number(y1 + lift)}"
         self.path(
-            f"M{_number(x0)} {_number(y0)} {bend} {_number(tip[0])} {_number(tip[1])}",
+            f"M{_number(x0)} {_number(y0)} {bend} {_number(x1)} {_number(y1)}",
             colour=colour,
             thick=thick,
             opacity=opacity,
         )
-        self._head((x1, y1 + lift), end, colour, head, opacity)
 
     def arc(
         self,

@@ -150,6 +150,4 @@ def _look_back(picture, below, above, low, high) -> None:
     for j, x in enumerate(below):
         share = 1.0 if j == most else 0.45 / (1 + abs(j - most))
         start, end = (x, low - TALL / 2 - 2), (above[asks], high + TALL / 2 + 4)
-        picture.curve(
-            start, end, lift=42, colour=WEIGHT, thick=1 + 4 * share, opacity=0.35 + 0.65 * share, head=8
-        )
+        picture.curve(start, end, lift=42, colour=WEIGHT, thick=1 + 4 * share, opacity=0.35 + 0.65 * share)
