@@ -239,6 +239,7 @@ def _other_spread(q: Tensor, k: Tensor, spread: int) -> str | None:
         (found, d, "all d coordinates march together. Let some of them take back what the others add."),
         (found, d**0.5, "(I) holds still, and gives the root of d: let coordinates move together."),
         (found, abs(2 * spread - d), "`spread` of the coordinates add up, but the other ones are not idle: each takes 1 away."),
+        (found, d - spread, "that is d − spread: the score is the number of coordinates that agree, less the number of those that do not."),
         (found, (spread**2 + d - spread) ** 0.5, "`spread` of the coordinates march, but those that move on their own add to the variance too."),
         (found, spread**0.5, "that is the variance of the scores; `spread` is its root."),
         (found, 0, "all scores are 0: what some coordinates add, the others take away. Let fewer of them do so."),
@@ -261,16 +262,25 @@ def _normed(length: Callable, divisor: Callable) -> Callable:
     return attend
 
 
-def _bare(divisor: Callable, dim: int | None = None) -> Callable:
-    """Return attention without the norm, or with one along another axis, scores over ``divisor(D, P)``."""
+def _bare(divisor: Callable, dim: int | None = None, only: str = "") -> Callable:
+    """Return attention with a norm along another axis, for one of the two only or for none, over ``divisor(D, P)``."""
 
     def attend(q: Tensor, k: Tensor, v: Tensor, kernel: object) -> Tensor:
         D = q.shape[-1]
         if dim is not None:
             q, k = (unit(x, dim) * x.shape[dim] ** 0.5 for x in (q, k))
+        q = unit(q) * D**0.5 if only == "q" else q
+        k = unit(k) * D**0.5 if only == "k" else k
         return (q @ k.mT / divisor(D, D + -D % 8)).softmax(-1) @ v
 
     return attend
+
+
+def _other_root(axis: int) -> Callable:
+    """Return attention with the right lengths, scores over the root of another size: of an axis of the values."""
+    return lambda q, k, v, kernel: _normed(lambda D, P: D**0.5, lambda D, P: v.shape[axis] ** 0.5)(
+        q, k, v, kernel
+    )
 
 
 def padded(answer: object) -> str | None:
@@ -289,15 +299,14 @@ def padded(answer: object) -> str | None:
         (3 * normal(B, H, T, D, seed=0), 2 * normal(B, H, S, D, seed=1), normal(B, H, S, Dv, seed=2), kernel)
         for B, H, T, S, D, Dv in (
             (2, 3, 5, 7, 11, 13),
-            (3, 2, 7, 5, 3, 11),
+            (3, 2, 7, 5, 3, 19),
             (2, 5, 3, 11, 17, 7),
             (3, 2, 5, 7, 16, 3),
         )
     ]
     root_d, root_p = (lambda D, P: D**0.5), (lambda D, P: P**0.5)
-    one = "the zeros add nothing to a dot product, but"
     mistakes = [
-        (_normed(root_p, root_p), f"the padded width still counts, once too often or twice: {one} whoever reads a width off the padded vectors reads another one."),
+        (_normed(root_p, root_p), "the padded width still counts: a zero adds nothing to a dot product, but it does to a width that is read off afterwards."),
         (_normed(root_p, root_d), "the division is right now, but not the lengths: the mean square in `rms_norm` counts the zeros as well."),
         (_normed(root_d, root_p), "the lengths are right now, but not the division: what does the kernel divide by, if nobody tells it?"),
         (_normed(root_d, lambda D, P: (D * P) ** 0.5), "the scores are divided twice: the kernel still divides by a root of its own."),
@@ -306,12 +315,19 @@ def padded(answer: object) -> str | None:
         (_normed(root_p, lambda D, P: P), "the lengths are still those of the padded vectors, and the division is by the width, not its root."),
         (_normed(root_d, lambda D, P: 1), "the division is gone; `scale` is what the scores are multiplied by."),
         (_normed(root_p, lambda D, P: 1), "the division is gone, and the lengths are still those of the padded vectors."),
+        (_normed(root_d, lambda D, P: 1 / D), "`scale` is what the scores are multiplied by: you multiply by D."),
+        (_normed(root_d, lambda D, P: 20**0.5), "20 is one width of many; take D from what comes."),
+        (_normed(root_d, lambda D, P: 8), "8 is the root of one width, 64; take D from what comes."),
         (_normed(root_d, lambda D, P: D**-0.5), "`scale` is what the scores are multiplied by: you multiply by the root."),
         (_normed(root_p, lambda D, P: D**-0.5), "`scale` is what the scores are multiplied by: you multiply by the root."),
         (_normed(lambda D, P: 1, root_d), "queries and keys are 1 long; bring them to √D."),
         (_normed(lambda D, P: 1, root_p), "queries and keys are 1 long; bring them to √D. And what does the kernel divide by?"),
         (_bare(root_d), "the division is right, but the norm is gone: lengths still count."),
         (_bare(root_p), "the norm is gone: lengths still count. And what does the kernel divide by?"),
+        *((_bare(root, only="q"), "only the queries are normed: the keys still have lengths of their own.") for root in (root_d, root_p)),
+        *((_bare(root, only="k"), "only the keys are normed: the queries still have lengths of their own.") for root in (root_d, root_p)),
+        (_other_root(-2), "you divide by the root of the number of keys; it is the width of the queries that counts."),
+        (_other_root(-1), "you divide by the root of the values' width; it is that of the queries that counts."),
         (_bare(root_d, -2), "the norm runs along the tokens; a query is a row, its numbers lie along the last axis."),
         (_bare(root_p, -2), "the norm runs along the tokens; a query is a row, its numbers lie along the last axis."),
         (lambda q, k, v, kernel: pad(_normed(root_d, root_d)(q, k, v, kernel), (0, -q.shape[-1] % 8)), "the output has columns of padding: leave the values as they are, or cut them off."),

@@ -130,6 +130,10 @@ def through(lengths="before", scale="D"):
         D = q.shape[-1]
         if lengths == "before":
             q, k = rms_norm(q, (D,)), rms_norm(k, (D,))
+        if lengths == "only q":
+            q = rms_norm(q, (D,))
+        if lengths == "only k":
+            k = rms_norm(k, (D,))
         if lengths == "tokens":
             q, k = (x / x.square().mean(-2, keepdim=True).sqrt() for x in (q, k))
         q, k = (pad(x, (0, -D % 8)) for x in (q, k))
@@ -137,10 +141,9 @@ def through(lengths="before", scale="D"):
             q, k = (rms_norm(x, x.shape[-1:]) for x in (q, k))
         if lengths == "one":
             q, k = unit(q), unit(k)
-        P = q.shape[-1]
-        return kernel(
-            q, k, v, scale={"D": D**-0.5, "P": None, "1": 1.0, "/D": 1 / D, "*": D**0.5}.get(scale, P)
-        )
+        scales = {"D": D**-0.5, "P": None, "1": 1.0, "/D": 1 / D, "*D": D, "*": D**0.5, "20": 20**-0.5}
+        scales |= {"Dv": v.shape[-1] ** -0.5, "S": k.shape[-2] ** -0.5}
+        return kernel(q, k, v, scale=scales[scale])
 
     return attend
 
@@ -327,6 +330,8 @@ WRONG = [
     ("4.10", [[0.05, 1, 1], [0.003] * 3], "999 others with a vote or two"),
     ("4.10", [[0.05, 0.5, 0.7], [0.003] * 3], "row 1, column 3"),
     ("4.10", [[0.05, 0.6, 1], [0.5, 0.5, 0.5]], "row 2: the own score is about d, divided by d"),
+    ("4.10", [[4, 8, 16], [1, 1, 1]], "those are the own scores"),
+    ("4.10", [[5, 75, 100], [0.3, 0.3, 0.3]], "not per cents"),
     ("4.10", [0.05, 0.6, 1], "the shape should be (2, 3)"),
     ("4.11", {"batches": 60, "weight": 0.111, "loss": 1.75, "holds": False}, "the usual start"),
     ("4.11", {"batches": 90, "weight": 0.111, "loss": 1.75, "holds": False}, "division by d takes"),
@@ -340,13 +345,22 @@ WRONG = [
     ("4.11", {"batches": 46, "weight": 1 / 9, "loss": math.log(9), "holds": False}, "that is log 9"),
     ("4.11", {"batches": 46, "weight": 1 / 9, "loss": 0.001, "holds": False}, "knows recall"),
     ("4.11", {"batches": 46, "weight": 1 / 9, "loss": 1.75, "holds": True}, "do both readers learn"),
+    ("4.11", {"batches": 46, "weight": 1 / 9, "loss": 17.4, "holds": False}, "the sum of ten batches"),
+    ("4.11", {"batches": 46, "weight": 22.2, "loss": 1.75, "holds": False}, "the sum over 200 questions"),
+    ("4.11", {"batches": 46, "weight": 11.1, "loss": 1.75, "holds": False}, "not per cents"),
     ("4.11", {"batches": 46, "weight": 1 / 9, "holds": False}, "keep the dict with its keys"),
     ("4.12", lambda d, s: agreeing(d, d), "all d coordinates march"),
     ("4.12", lambda d, s: [listed(d)] * 2, "(I) holds still"),
     ("4.12", lambda d, s: agreeing(d, abs(2 * s - d)), "each takes 1 away"),
     ("4.12", partly, "add to the variance too"),
+    (
+        "4.12",
+        lambda d, s: [listed(d), listed(d) * torch.tensor(agreeing(d, s)[1][0])],
+        "every query meets every key",
+    ),
+    ("4.12", lambda d, s: agreeing(d, d - s), "less the number of those that do not"),
     ("4.12", lambda d, s: agreeing(d, 0), "all scores are 0"),
-    ("4.12", lambda d, s: agreeing(d, 4), "the scores spread by 4"),
+    ("4.12", lambda d, s: agreeing(d, 8), "the scores spread by 8"),
     ("4.12", lambda d, s: agreeing(d, min(d, 6)), "right at first, but not for d = 14"),
     ("4.12", sampled, "A few vectors, written out"),
     ("4.12", lambda d, s: [[[s / d**0.5] * d] * 2, both_ways([1] * d)], "(Z) wants 0"),
@@ -364,6 +378,12 @@ WRONG = [
     ("4.13", through("before", "1"), "the division is gone"),
     ("4.13", through("after", "1"), "the division is gone, and"),
     ("4.13", through("before", "/D"), "you divide by D"),
+    ("4.13", through("before", "*D"), "you multiply by D"),
+    ("4.13", through("before", "20"), "20 is one width"),
+    ("4.13", through("before", "Dv"), "the values' width"),
+    ("4.13", through("before", "S"), "the number of keys"),
+    ("4.13", through("only q", "D"), "only the queries are normed"),
+    ("4.13", through("only k", "P"), "only the keys are normed"),
     ("4.13", through("before", "*"), "you multiply by the root"),
     ("4.13", through("none", "D"), "the norm is gone"),
     ("4.13", through("none", "P"), "what does the kernel divide by"),
