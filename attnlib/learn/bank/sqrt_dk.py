@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad, scaled_dot_product_attention
 
-from attnlib.learn.calling import call
-from attnlib.learn.grading import Exercise, by_cases, normal, scalar, single, unit
+from attnlib.learn.calling import AnswerError, call
+from attnlib.learn.grading import Exercise, by_cases, normal, numbers, scalar, single, unit
 
 
 def with_a_mean(answer: object) -> str | None:
@@ -28,31 +30,6 @@ def with_a_mean(answer: object) -> str | None:
     ]  # fmt: skip
     cases = [(3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)]
     return by_cases(answer, lambda m, d: d * (1 + 2 * m**2), cases, mistakes, read=scalar, tolerance=1e-3)
-
-
-def _products(divisor: Callable) -> Callable:
-    """Return scores divided by ``divisor(q, k)``."""
-    return lambda q, k: q @ k.mT / divisor(q, k)
-
-
-def scaled_scores(answer: object) -> str | None:
-    """Grade scaled scores."""
-    cases = [(normal(T, D, seed=0), normal(S, D, seed=1)) for T, S, D in ((3, 5, 16), (7, 2, 11), (2, 3, 49))]
-    right = _products(lambda q, k: q.shape[-1] ** 0.5)
-    measured = "you divide by a spread measured on these scores; the divisor should depend on D alone."
-    mistakes = [
-        (_products(lambda q, k: 1), "these are the plain dot products; divide by the root of the width."),
-        (_products(lambda q, k: q.shape[-1]), "you divide by d; only its root leaves a standard deviation of 1."),
-        (_products(lambda q, k: q.shape[-1] ** -0.5), "you multiply by the root of the width; divide."),
-        (_products(lambda q, k: len(k) ** 0.5), "that is the root of the number of keys; the width is the last axis."),
-        (_products(lambda q, k: len(q) ** 0.5), "that is the root of the number of queries; the width is the last axis."),
-        (_products(lambda q, k: 4), "4 is the root of one width, 16; take the root of whatever comes, `q.shape[-1]`."),
-        (lambda q, k: right(q, k).T, "queries should be rows and keys columns; this is the transpose."),
-        (lambda q, k: right(q, k).softmax(-1), "these are the weights; leave out the softmax."),
-        *((_products(lambda q, k, c=c: (q @ k.T).std(correction=c)), measured) for c in (0, 1)),
-        *((_products(lambda q, k, c=c: (q @ k.T).std(-1, correction=c, keepdim=True)), measured) for c in (0, 1)),
-    ]  # fmt: skip
-    return by_cases(answer, right, cases, mistakes)
 
 
 def divisor(answer: object) -> str | None:
@@ -188,6 +165,179 @@ def cosine_scores(answer: object) -> str | None:
     return by_cases(answer, _cosines, cases, mistakes, tolerance=1e-3)
 
 
+def _two(answer: object) -> Callable:
+    """Return the learner's function with a pair of matrices as a list: a tuple is as good here."""
+
+    @functools.wraps(answer)
+    def listed(*arguments: object) -> object:
+        result = answer(*arguments)
+        return list(result) if isinstance(result, tuple) else result
+
+    return listed if callable(answer) else answer
+
+
+def _read_vectors(name: str, given: object, d: int) -> Tensor:
+    """Read a list of vectors ``(N, d)``.
+
+    Raises:
+        AnswerError: If it has another shape, or numbers that are not finite.
+    """
+    x = numbers(given)
+    if x.ndim != 2 or x.shape[1] != d:
+        turned = " Vectors are rows." if x.ndim == 2 and x.shape[0] == d else ""
+        raise AnswerError(f"{name} should have shape (N, {d}), yours is {tuple(x.shape)}.{turned}")
+    if not x.isfinite().all():
+        raise AnswerError(f"{name} should hold finite numbers.")
+    return x
+
+
+def _breaks_assumptions(name: str, x: Tensor) -> str | None:
+    """Return where vectors break (Z) or (U), exactly and over all rows; None if nowhere."""
+    n, mean, square = len(x), x.mean(0), x.square().mean(0)
+    if n < 2:
+        return f"{name}: one vector cannot have mean 0 and mean square 1; give at least two."
+    at, off = mean.abs().argmax().item(), (square - 1).abs().argmax().item()
+    shifted, scaled = abs(mean[at]) > 1e-3, abs(square[off] - 1) > 1e-3
+    if (shifted or scaled) and n > 8 and abs(mean[at]) < 0.5 and abs(square[off] - 1) < 0.7:
+        return f"{name}: random numbers keep (Z) and (U) roughly only. A few vectors, written out, keep them exactly."
+    where = f"{name}, coordinate {{}}, counted from 0: over your {n} vectors"
+    if shifted:
+        return f"{where.format(at)} the mean is {mean[at]:.3g}; (Z) wants 0."
+    if scaled and (square * n / (n - 1) - 1).abs().max() < 1e-3:
+        return f"{where.format(off)} the squares sum to N − 1; for a mean square of 1 they sum to N."
+    return f"{where.format(off)} the mean square is {square[off]:.3g}; (U) wants 1." if scaled else None
+
+
+def any_spread(answer: object) -> str | None:
+    """Grade queries and keys with (Z) and (U), but any spread of their scores."""
+    for n, (d, spread) in enumerate(((10, 6), (6, 6), (14, 0), (22, 8), (6, 2))):
+        given = call(_two(answer), d, spread)
+        given = list(given.values()) if isinstance(given, Mapping) else given
+        try:
+            q, k = given
+        except (TypeError, ValueError):
+            raise AnswerError("return two matrices in a list, [q, k].") from None
+        where = f"for d = {d} and a spread of {spread}: "
+        q, k = _read_vectors(f"{where}q", q, d), _read_vectors(f"{where}k", k, d)
+        words = _breaks_assumptions("q", q) or _breaks_assumptions("k", k) or _other_spread(q, k, spread)
+        if words:
+            return f"{'right at first, but not ' if n else ''}{where}{words}"
+    return None
+
+
+def _other_spread(q: Tensor, k: Tensor, spread: int) -> str | None:
+    """Return what is wrong with the spread of all scores; None if nothing is."""
+    d = q.shape[1]
+    found = (
+        ((q.mT @ q / len(q)) * (k.mT @ k / len(k))).sum().clamp(min=0).sqrt().item()
+    )  # of all N · M scores
+    paired = (q * k).sum(-1).square().mean().sqrt().item() if q.shape == k.shape else found
+    if abs(found - spread) < 1e-3:
+        return None
+    known = [
+        (paired, spread, "that is the spread of q[i] with k[i] alone; every query meets every key."),
+        (found, d, "all d coordinates march together. Let some of them take back what the others add."),
+        (found, d**0.5, "(I) holds still, and gives the root of d: let coordinates move together."),
+        (found, abs(2 * spread - d), "`spread` of the coordinates add up, but the other ones are not idle: each takes 1 away."),
+        (found, d - spread, "that is d − spread: the score is the number of coordinates that agree, less the number of those that do not."),
+        (found, (spread**2 + d - spread) ** 0.5, "`spread` of the coordinates march, but those that move on their own add to the variance too."),
+        (found, spread**0.5, "that is the variance of the scores; `spread` is its root."),
+        (found, 0, "all scores are 0: what some coordinates add, the others take away. Let fewer of them do so."),
+    ]  # fmt: skip
+    for measured, wanted, words in known:
+        if abs(measured - wanted) < 1e-3:
+            return words
+    return f"the scores spread by {found:.3g}, the root of their mean square."
+
+
+def _normed(length: Callable, divisor: Callable) -> Callable:
+    """Return attention of queries and keys brought to ``length(D, P)``, scores over ``divisor(D, P)``."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, kernel: object) -> Tensor:
+        D = q.shape[-1]
+        P = D + -D % 8
+        scores = unit(q) @ unit(k).mT * length(D, P) ** 2 / divisor(D, P)
+        return scores.softmax(-1) @ v
+
+    return attend
+
+
+def _bare(divisor: Callable, dim: int | None = None, only: str = "") -> Callable:
+    """Return attention with a norm along another axis, for one of the two only or for none, over ``divisor(D, P)``."""
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, kernel: object) -> Tensor:
+        D = q.shape[-1]
+        if dim is not None:
+            q, k = (unit(x, dim) * x.shape[dim] ** 0.5 for x in (q, k))
+        q = unit(q) * D**0.5 if only == "q" else q
+        k = unit(k) * D**0.5 if only == "k" else k
+        return (q @ k.mT / divisor(D, D + -D % 8)).softmax(-1) @ v
+
+    return attend
+
+
+def _other_root(axis: int) -> Callable:
+    """Return attention with the right lengths, scores over the root of another size: of an axis of the values."""
+    return lambda q, k, v, kernel: _normed(lambda D, P: D**0.5, lambda D, P: v.shape[axis] ** 0.5)(
+        q, k, v, kernel
+    )
+
+
+def padded(answer: object) -> str | None:
+    """Grade attention with QK-norm through a kernel that takes padded widths only."""
+    asked = []
+
+    def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None) -> Tensor:
+        asked.append(q.shape[-1])
+        if q.shape[-1] % 8:
+            raise AnswerError(
+                f"the kernel takes widths divisible by 8, and got {q.shape[-1]}: leave the padding in."
+            )
+        return scaled_dot_product_attention(q, k, v, scale=scale)
+
+    cases = [
+        (3 * normal(B, H, T, D, seed=0), 2 * normal(B, H, S, D, seed=1), normal(B, H, S, Dv, seed=2), kernel)
+        for B, H, T, S, D, Dv in (
+            (2, 3, 5, 7, 11, 13),
+            (3, 2, 7, 5, 3, 19),
+            (2, 5, 3, 11, 17, 7),
+            (3, 2, 5, 7, 16, 3),
+        )
+    ]
+    root_d, root_p = (lambda D, P: D**0.5), (lambda D, P: P**0.5)
+    mistakes = [
+        (_normed(root_p, root_p), "the padded width still counts: a zero adds nothing to a dot product, but it does to a width that is read off afterwards."),
+        (_normed(root_p, root_d), "the division is right now, but not the lengths: the mean square in `rms_norm` counts the zeros as well."),
+        (_normed(root_d, root_p), "the lengths are right now, but not the division: what does the kernel divide by, if nobody tells it?"),
+        (_normed(root_d, lambda D, P: (D * P) ** 0.5), "the scores are divided twice: the kernel still divides by a root of its own."),
+        (_normed(root_p, lambda D, P: (D * P) ** 0.5), "the scores are divided twice, and the lengths are still those of the padded vectors."),
+        (_normed(root_d, lambda D, P: D), "you divide by D; the scores should be divided by its root."),
+        (_normed(root_p, lambda D, P: P), "the lengths are still those of the padded vectors, and the division is by the width, not its root."),
+        (_normed(root_d, lambda D, P: 1), "the division is gone; `scale` is what the scores are multiplied by."),
+        (_normed(root_p, lambda D, P: 1), "the division is gone, and the lengths are still those of the padded vectors."),
+        (_normed(root_d, lambda D, P: 1 / D), "`scale` is what the scores are multiplied by: you multiply by D."),
+        (_normed(root_d, lambda D, P: 20**0.5), "20 is one width of many; take D from what comes."),
+        (_normed(root_d, lambda D, P: 8), "8 is the root of one width, 64; take D from what comes."),
+        (_normed(root_d, lambda D, P: D**-0.5), "`scale` is what the scores are multiplied by: you multiply by the root."),
+        (_normed(root_p, lambda D, P: D**-0.5), "`scale` is what the scores are multiplied by: you multiply by the root."),
+        (_normed(lambda D, P: 1, root_d), "queries and keys are 1 long; bring them to √D."),
+        (_normed(lambda D, P: 1, root_p), "queries and keys are 1 long; bring them to √D. And what does the kernel divide by?"),
+        (_bare(root_d), "the division is right, but the norm is gone: lengths still count."),
+        (_bare(root_p), "the norm is gone: lengths still count. And what does the kernel divide by?"),
+        *((_bare(root, only="q"), "only the queries are normed: the keys still have lengths of their own.") for root in (root_d, root_p)),
+        *((_bare(root, only="k"), "only the keys are normed: the queries still have lengths of their own.") for root in (root_d, root_p)),
+        (_other_root(-2), "you divide by the root of the number of keys; it is the width of the queries that counts."),
+        (_other_root(-1), "you divide by the root of the values' width; it is that of the queries that counts."),
+        (_bare(root_d, -2), "the norm runs along the tokens; a query is a row, its numbers lie along the last axis."),
+        (_bare(root_p, -2), "the norm runs along the tokens; a query is a row, its numbers lie along the last axis."),
+        (lambda q, k, v, kernel: pad(_normed(root_d, root_d)(q, k, v, kernel), (0, -q.shape[-1] % 8)), "the output has columns of padding: leave the values as they are, or cut them off."),
+    ]  # fmt: skip
+    words = by_cases(answer, _normed(root_d, root_d), cases, mistakes, tolerance=1e-3)
+    if words is None and len(asked) < len(cases):
+        return "the numbers are right, but they have to come from the kernel: it is the fast one."
+    return words
+
+
 EXERCISES = [
     Exercise(
         "4.3", "Numbers with a mean", "medium", 8,
@@ -198,15 +348,6 @@ EXERCISES = [
         ),
         with_a_mean,
         "Half of what is added, d · mean², is mean · (q_1 + … + q_d): all keys of a query have it in common, and the softmax does not see it, nor the shift by d · mean². Within a query the variance is d(1 + mean²).",
-    ),
-    Exercise(
-        "4.4", "Scores of unit spread", "easy", 4,
-        (
-            "`q @ k.T` holds every dot product, queries as rows.",
-            "The width is `q.shape[-1]`; a root is `** 0.5`.",
-        ),
-        scaled_scores,
-        "One division, and the spread no longer depends on the width.",
     ),
     Exercise(
         "4.5", "The right divisor", "medium", 6,
@@ -244,5 +385,24 @@ EXERCISES = [
         ),
         cosine_scores,
         "However long queries and keys become, no score exceeds g.",
+    ),
+    Exercise(
+        "4.12", "Any spread you like", "hard", 12,
+        (
+            "Take d = 2 and the queries (1, 1) and (−1, −1). With which two keys are all scores 0, and with which are they 2 or −2?",
+            "Where query and key move alike, a coordinate adds 1 to the score; where they move oppositely, it takes 1 away.",
+            "Two queries and two keys are enough. How many coordinates have to agree?",
+        ),
+        any_spread,
+        "(Z) and (U) alone allow any spread from 0 to d. It is (I) that makes it √d, and one side is enough: if the coordinates of the keys are independent of each other and of the queries, those of the queries may move together as they like.",
+    ),
+    Exercise(
+        "4.13", "Zeros that count", "hard", 10,
+        (
+            "Take q = (1, 1, 1) by hand. How long is it after `rms_norm`, and how long if five zeros were appended first?",
+            "A width is read off a vector in two places, and one of them is inside the kernel.",
+        ),
+        padded,
+        "Zeros change no dot product, but they change every width that is read off afterwards. For widths divisible by 8 nothing was padded, so a test with 64 had found nothing.",
     ),
 ]  # fmt: skip

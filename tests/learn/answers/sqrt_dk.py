@@ -4,14 +4,7 @@ import math
 
 import numpy as np
 import torch
-from torch.nn.functional import cosine_similarity, normalize
-
-P = torch.tensor([0.5, 0.3, 0.2])
-JACOBIAN = [[0.25, -0.15, -0.10], [-0.15, 0.21, -0.06], [-0.10, -0.06, 0.16]]
-
-
-def loop_scores(q, k):
-    return [[sum(a * b for a, b in zip(x, y, strict=True)) / len(x) ** 0.5 for y in k] for x in q]
+from torch.nn.functional import cosine_similarity, normalize, pad, rms_norm
 
 
 def heads_of(x, w, heads):
@@ -72,6 +65,117 @@ def unit(x, dim=-1):
     return x / x.norm(dim=dim, keepdim=True)
 
 
+def both_ways(row):
+    """Return a vector and its opposite."""
+    return [list(row), [-x for x in row]]
+
+
+def agreeing(d, spread):
+    """Let some coordinates agree and the others disagree."""
+    return [both_ways([1] * d), both_ways([1] * ((d + spread) // 2) + [-1] * ((d - spread) // 2))]
+
+
+def in_pairs(d, spread):
+    """March on the first coordinates, and cancel the others two by two."""
+    q = torch.ones(2, d) * torch.tensor([[1.0], [-1.0]])
+    k = q.clone()
+    k[:, spread + 1 :: 2] *= -1
+    return q, k
+
+
+def three_rows(d, spread):
+    """Use other numbers than signs, and more queries than keys."""
+    size = np.sqrt(1.5)
+    q = np.array([[size] * d, [-size] * d, [0] * d])
+    return [q, np.array(agreeing(d, spread)[1])]
+
+
+def on_circles(d, spread):
+    """Turn q and k through a whole circle each, by steps of 30 degrees, every coordinate with its phase."""
+    turn = torch.arange(12)[:, None] * torch.pi / 6
+    phases = torch.cat([torch.zeros((d + spread) // 2), torch.full(((d - spread) // 2,), torch.pi)])
+    return {"q": (turn + 0 * phases).cos() * 2**0.5, "k": both_ways(phases.cos().tolist())}
+
+
+def mixed(d, spread):
+    """Mix keys that march with keys that cancel, so many of each that the mean square fits."""
+    march, cancel = [1] * d, [1, -1] * (d // 2)
+    k = both_ways(march) * spread**2 + both_ways(cancel) * (d**2 - spread**2)
+    return [both_ways([1] * d), torch.tensor(k, dtype=torch.float32)]
+
+
+def sampled(d, spread, rows=1000):
+    q, k = torch.randn(2, rows, d, generator=torch.Generator().manual_seed(0))
+    return [q, k]
+
+
+def listed(d):
+    """List all vectors of +1 and −1 in d dimensions."""
+    return torch.cartesian_prod(*[torch.tensor([1.0, -1.0])] * d)
+
+
+def partly(d, spread):
+    """March on the first coordinates, and let each of the others move on its own."""
+    free = listed(d - spread).reshape(2 ** (d - spread), -1)
+    both = torch.cat([free, free])
+    march = torch.ones(len(free), spread)
+    x = torch.cat([torch.cat([march, -march]), both], 1)
+    return [x, x]
+
+
+def through(lengths="before", scale="D"):
+    """Return attention through the kernel, normed before or after the padding, with one of several scales."""
+
+    def attend(q, k, v, kernel):
+        D = q.shape[-1]
+        if lengths == "before":
+            q, k = rms_norm(q, (D,)), rms_norm(k, (D,))
+        if lengths == "only q":
+            q = rms_norm(q, (D,))
+        if lengths == "only k":
+            k = rms_norm(k, (D,))
+        if lengths == "tokens":
+            q, k = (x / x.square().mean(-2, keepdim=True).sqrt() for x in (q, k))
+        q, k = (pad(x, (0, -D % 8)) for x in (q, k))
+        if lengths == "after":
+            q, k = (rms_norm(x, x.shape[-1:]) for x in (q, k))
+        if lengths == "one":
+            q, k = unit(q), unit(k)
+        scales = {"D": D**-0.5, "P": None, "1": 1.0, "/D": 1 / D, "*D": D, "*": D**0.5, "20": 20**-0.5}
+        scales |= {"Dv": v.shape[-1] ** -0.5, "S": k.shape[-2] ** -0.5}
+        return kernel(q, k, v, scale=scales[scale])
+
+    return attend
+
+
+def spelled_out(q, k, v, kernel):
+    D = q.shape[-1]
+    q, k = (x * (D / x.pow(2).sum(-1, keepdim=True)).sqrt() for x in (q, k))
+    zeros = [torch.zeros(*x.shape[:-1], -D % 8) for x in (q, k)]
+    q, k = (torch.cat([x, zero], -1) for x, zero in zip((q, k), zeros, strict=True))
+    return kernel(q * (q.shape[-1] / D) ** 0.5, k, v)
+
+
+def shortened(q, k, v, kernel):
+    """Keep the norm behind the padding, and take back what it adds."""
+    D = q.shape[-1]
+    q, k = (pad(x, (0, -D % 8)) for x in (q, k))
+    P = q.shape[-1]
+    q, k = (rms_norm(x, (P,)) * (D / P) ** 0.5 for x in (q, k))
+    return kernel(q, k, v, scale=D**-0.5)
+
+
+def twice(q, k, v, kernel):
+    D = q.shape[-1]
+    q, k = (pad(normalize(x, dim=-1) * D**0.5, (0, -D % 8)) for x in (q, k))
+    return kernel(q / D**0.5, k, v)
+
+
+def by_hand(q, k, v, kernel):
+    D = q.shape[-1]
+    return (D**0.5 * unit(q) @ unit(k).mT).softmax(-1) @ v
+
+
 RIGHT = {
     "4.1": [[0, 5], (0.0, 5.0), np.array([0, 5]), torch.tensor([[0.0, 5.0]])],
     "4.2": [[144, 12], (64 * 9 * 0.25, math.sqrt(144)), torch.tensor([144.0, 12.0]), np.array([144, 12])],
@@ -81,20 +185,12 @@ RIGHT = {
         lambda m, d: torch.tensor(d + 2.0 * d * m * m),
         lambda m, d: sum((1 + m**2) ** 2 - (m * m) ** 2 for _ in range(d)),
     ],
-    "4.4": [
-        lambda q, k: q @ k.T / q.shape[-1] ** 0.5,
-        lambda q, k: torch.einsum("td,sd->ts", q, k) * q.shape[1] ** -0.5,
-        lambda q, k: q.numpy() @ k.numpy().T / np.sqrt(q.shape[1]),
-        lambda q, k: (q.half() @ k.half().T) / q.shape[-1] ** 0.5,
-        loop_scores,
-    ],
     "4.5": [
         lambda a, b: (a * b).norm(),
         lambda a, b: (a**2 * b**2).sum() ** 0.5,
         lambda a, b: math.sqrt(sum((x * y) ** 2 for x, y in zip(a.tolist(), b.tolist(), strict=True))),
         lambda a, b: np.sqrt(a.numpy() ** 2 @ b.numpy() ** 2),
     ],
-    "4.6": [JACOBIAN, torch.diag(P) - torch.outer(P, P), np.array(JACOBIAN), list(torch.tensor(JACOBIAN))],
     "4.7": [
         repaired(0.5),
         by_slices,
@@ -109,6 +205,27 @@ RIGHT = {
         lambda q, k, g: g * normalize(q, dim=-1) @ normalize(k, dim=-1).T,
         lambda q, k, g: g * cosine_similarity(q[:, None], k[None], dim=-1),
         lambda q, k, g: g * (q @ k.T) / (q.norm(dim=1)[:, None] * k.norm(dim=1)),
+    ],
+    "4.10": [
+        [[0.05, 0.75, 1], [0.003, 0.003, 0.003]],
+        torch.tensor([[0.064, 0.612, 0.9996], [0.0027, 0.0027, 0.0027]]),
+        np.array([[0.03, 0.64, 1.0], [0.001, 0.001, 0.001]]),
+        [[math.exp(r) / (math.exp(r) + 1647) for r in (4, 8, 16)], [math.e / 1650] * 3],
+        ([0.1, 0.5, 0.95], [0, 0, 0]),
+    ],
+    "4.11": [
+        {"batches": 47, "weight": 1 / 9, "loss": 1.743, "holds": False},
+        {"batches": 45, "weight": torch.tensor(0.1111), "loss": 1.8, "holds": np.bool_(False)},
+        {"holds": 0, "loss": np.float32(1.72), "weight": 0.111, "batches": torch.tensor(46)},
+        {"batches": [44], "weight": 0.11, "loss": 1.7, "holds": torch.tensor(False)},
+    ],
+    "4.12": [agreeing, in_pairs, three_rows, on_circles, mixed, lambda *c: torch.tensor(agreeing(*c))],
+    "4.13": [
+        through(),
+        spelled_out,
+        shortened,
+        lambda q, k, v, kernel: through()(q, k, pad(v, (0, 5)), kernel)[..., : v.shape[-1]],
+        lambda q, k, v, kernel: through()(q.double(), k.double(), v.double(), kernel),
     ],
 }
 
@@ -146,17 +263,6 @@ WRONG = [
     ("4.3", lambda m, d: d + 2 * m**2, "each of the d products"),
     ("4.3", lambda m, d: 3 * d, "a mean of 1"),
     ("4.3", lambda m, d: 8.0, "the number is too small"),
-    ("4.4", lambda q, k: q @ k.T / 4, "take the root of whatever comes"),
-    ("4.4", lambda q, k: q @ k.T, "plain dot products"),
-    ("4.4", lambda q, k: q @ k.T / q.shape[-1], "you divide by d"),
-    ("4.4", lambda q, k: q @ k.T * q.shape[-1] ** 0.5, "you multiply"),
-    ("4.4", lambda q, k: q @ k.T / len(k) ** 0.5, "number of keys"),
-    ("4.4", lambda q, k: q @ k.T / q.shape[0] ** 0.5, "number of queries"),
-    ("4.4", lambda q, k: k @ q.T / 4, "the transpose"),
-    ("4.4", lambda q, k: (q @ k.T / 4).softmax(-1), "leave out the softmax"),
-    ("4.4", lambda q, k: (q @ k.T) / (q @ k.T).std(), "depend on D alone"),
-    ("4.4", lambda q, k: (q @ k.T) / (q @ k.T).std(correction=0), "depend on D alone"),
-    ("4.4", lambda q, k: (q @ k.T) / (q @ k.T).std(-1, keepdim=True), "depend on D alone"),
     ("4.5", lambda a, b: len(a) ** 0.5, "those of q and k count too"),
     ("4.5", lambda a, b: (a * b).square().sum(), "the variance of the score"),
     ("4.5", lambda a, b: (a * b).sum(), "do not add; their squares do"),
@@ -177,14 +283,6 @@ WRONG = [
     ("4.5", lambda a, b: (a * b).norm() * len(a) ** 0.5, "no further factor"),
     ("4.5", lambda a, b: 1 / (a * b).norm(), "what to multiply by"),
     ("4.5", lambda a, b: a * b * len(a) ** 0.5, "the shape should be ()"),
-    ("4.6", torch.outer(P, P), "alone; it is taken away"),
-    ("4.6", torch.outer(P, P) - torch.diag(P), "the wrong way round"),
-    ("4.6", torch.diag(P), "the diagonal matrix alone"),
-    ("4.6", torch.diag(P) + torch.outer(P, P), "taken away"),
-    ("4.6", torch.diag(P * (1 - P)), "since the other weights shrink"),
-    ("4.6", [0.25, 0.21, 0.16], "the shape should be (3, 3), yours is (3,)"),
-    ("4.6", [[0.25, 0.15, 0.1], [0.15, 0.21, 0.06], [0.1, 0.06, 0.16]], "the sign is minus"),
-    ("4.6", torch.autograd.functional.jacobian(lambda s: s.softmax(-1), P), "weights already"),
     ("4.7", repaired(0.5, lambda q: 24), "the model's width"),
     ("4.7", repaired(1), "take its root"),
     ("4.7", repaired(0), "the division is gone"),
@@ -219,4 +317,79 @@ WRONG = [
     ("4.9", lambda q, k, g: unit(q) @ unit(k).T / g, "you divide by g"),
     ("4.9", lambda q, k, g: (g * unit(q) @ unit(k).T).softmax(-1), "leave out the softmax"),
     ("4.9", lambda q, k, g: g * unit(k) @ unit(q).T, "the transpose"),
+    ("4.10", [[0.001] * 3] * 2, "(I) does not hold for this one score"),
+    ("4.10", [[0.001, 0.001, 0.001], [0, 0, 0]], "(I) does not hold for this one score"),
+    ("4.10", [[0.25] * 3, [0.07] * 3], "among 16 random keys"),
+    ("4.10", [[0.003] * 3, [0.05, 0.75, 1]], "the rows are swapped"),
+    ("4.10", [[1, 0.7, 0.05], [0.003] * 3], "the other way round"),
+    ("4.10", [[0.05, 0.7, 1], [0.05, 0.7, 1]], "is the own score still larger"),
+    ("4.10", [[1] * 3] * 2, "that is so undivided"),
+    ("4.10", [[1, 1, 1], [0.05, 0.75, 1]], "one division too few"),
+    ("4.10", [[0.5, 0.75, 1], [0.003] * 3], "row 1, column 1: the own score is only about 4"),
+    ("4.10", [[0.05, 0.2, 1], [0.003] * 3], "row 1, column 2: the own score is about 8"),
+    ("4.10", [[0.05, 1, 1], [0.003] * 3], "999 others with a vote or two"),
+    ("4.10", [[0.05, 0.5, 0.7], [0.003] * 3], "row 1, column 3"),
+    ("4.10", [[0.05, 0.6, 1], [0.5, 0.5, 0.5]], "row 2: the own score is about d, divided by d"),
+    ("4.10", [[4, 8, 16], [1, 1, 1]], "those are the own scores"),
+    ("4.10", [[5, 75, 100], [0.3, 0.3, 0.3]], "not per cents"),
+    ("4.10", [0.05, 0.6, 1], "the shape should be (2, 3)"),
+    ("4.11", {"batches": 60, "weight": 0.111, "loss": 1.75, "holds": False}, "the usual start"),
+    ("4.11", {"batches": 90, "weight": 0.111, "loss": 1.75, "holds": False}, "division by d takes"),
+    ("4.11", {"batches": 120, "weight": 0.111, "loss": 1.75, "holds": False}, "this reader does learn"),
+    ("4.11", {"batches": 30, "weight": 0.111, "loss": 1.75, "holds": False}, "batches is too small"),
+    ("4.11", {"batches": 46, "weight": 0.125, "loss": 1.75, "holds": False}, "the question itself is a key"),
+    ("4.11", {"batches": 46, "weight": 0.911, "loss": 1.75, "holds": False}, "a reader that has learned"),
+    ("4.11", {"batches": 46, "weight": 0, "loss": 1.75, "holds": False}, "a softmax of equal scores"),
+    ("4.11", {"batches": 46, "weight": 1, "loss": 1.75, "holds": False}, "does not find the pair"),
+    ("4.11", {"batches": 46, "weight": 1 / 9, "loss": math.log(8), "holds": False}, "that is log 8"),
+    ("4.11", {"batches": 46, "weight": 1 / 9, "loss": math.log(9), "holds": False}, "that is log 9"),
+    ("4.11", {"batches": 46, "weight": 1 / 9, "loss": 0.001, "holds": False}, "knows recall"),
+    ("4.11", {"batches": 46, "weight": 1 / 9, "loss": 1.75, "holds": True}, "do both readers learn"),
+    ("4.11", {"batches": 46, "weight": 1 / 9, "loss": 17.4, "holds": False}, "the sum of ten batches"),
+    ("4.11", {"batches": 46, "weight": 22.2, "loss": 1.75, "holds": False}, "the sum over 200 questions"),
+    ("4.11", {"batches": 46, "weight": 11.1, "loss": 1.75, "holds": False}, "not per cents"),
+    ("4.11", {"batches": 46, "weight": 1 / 9, "holds": False}, "keep the dict with its keys"),
+    ("4.12", lambda d, s: agreeing(d, d), "all d coordinates march"),
+    ("4.12", lambda d, s: [listed(d)] * 2, "(I) holds still"),
+    ("4.12", lambda d, s: agreeing(d, abs(2 * s - d)), "each takes 1 away"),
+    ("4.12", partly, "add to the variance too"),
+    (
+        "4.12",
+        lambda d, s: [listed(d), listed(d) * torch.tensor(agreeing(d, s)[1][0])],
+        "every query meets every key",
+    ),
+    ("4.12", lambda d, s: agreeing(d, d - s), "less the number of those that do not"),
+    ("4.12", lambda d, s: agreeing(d, 0), "all scores are 0"),
+    ("4.12", lambda d, s: agreeing(d, 8), "the scores spread by 8"),
+    ("4.12", lambda d, s: agreeing(d, min(d, 6)), "right at first, but not for d = 14"),
+    ("4.12", sampled, "A few vectors, written out"),
+    ("4.12", lambda d, s: [[[s / d**0.5] * d] * 2, both_ways([1] * d)], "(Z) wants 0"),
+    ("4.12", lambda d, s: [both_ways([s / d] * d), both_ways([1] * d)], "(U) wants 1"),
+    ("4.12", lambda d, s: [both_ways([0.5**0.5] * d), both_ways([1] * d)], "the squares sum to N − 1"),
+    ("4.12", lambda d, s: [[1] * d, both_ways([1] * d)], "should have shape (N, 10), yours is (10,)"),
+    ("4.12", lambda d, s: [[[1] * d], both_ways([1] * d)], "give at least two"),
+    ("4.12", lambda d, s: [torch.ones(d, 2), torch.ones(d, 2)], "Vectors are rows"),
+    ("4.12", lambda d, s: both_ways([1] * d), "should have shape (N, 10), yours is (10,)"),
+    ("4.12", lambda d, s: 1.0, "two matrices in a list"),
+    ("4.13", through("after", "P"), "the padded width still counts"),
+    ("4.13", through("after", "D"), "counts the zeros as well"),
+    ("4.13", through("before", "P"), "if nobody tells it"),
+    ("4.13", twice, "divided twice"),
+    ("4.13", through("before", "1"), "the division is gone"),
+    ("4.13", through("after", "1"), "the division is gone, and"),
+    ("4.13", through("before", "/D"), "you divide by D"),
+    ("4.13", through("before", "*D"), "you multiply by D"),
+    ("4.13", through("before", "20"), "20 is one width"),
+    ("4.13", through("before", "Dv"), "the values' width"),
+    ("4.13", through("before", "S"), "the number of keys"),
+    ("4.13", through("only q", "D"), "only the queries are normed"),
+    ("4.13", through("only k", "P"), "only the keys are normed"),
+    ("4.13", through("before", "*"), "you multiply by the root"),
+    ("4.13", through("none", "D"), "the norm is gone"),
+    ("4.13", through("none", "P"), "what does the kernel divide by"),
+    ("4.13", through("tokens", "D"), "along the tokens"),
+    ("4.13", through("one", "D"), "are 1 long"),
+    ("4.13", lambda q, k, v, kernel: kernel(q, k, v), "leave the padding in"),
+    ("4.13", by_hand, "from the kernel"),
+    ("4.13", lambda q, k, v, kernel: through()(q, k, pad(v, (0, 5)), kernel), "columns of padding"),
 ]
