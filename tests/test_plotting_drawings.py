@@ -35,7 +35,7 @@ DRAWINGS = {
     "gru": plotting.gru_cell(),
     "door": plotting.narrow_door(16, 8),
     "projections": plotting.project(WORDS, np.eye(3)[:, :2], *3 * [np.eye(2)]),
-    "heads": plotting.split_and_merge(5, 2, 3),
+    "heads": plotting.split_and_merge(5, 2, 3, last="W_O"),
     "block": plotting.block(["Goku", "hits", "Frieza"]),
     "shared heads": plotting.shared_heads(8, {"one each": 8, "in groups": 2, "all one": 1}),
     "cache": plotting.kv_cache(LONG, 4),
@@ -290,6 +290,7 @@ def test_heads_split_with_q_k_and_v_told_apart():
     for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
         assert len(filled(drawing, colour)) == 2 * 2  # in the projection, and in the lanes
     assert len(filled(drawing, WEIGHT_FILL)) == 2
+    assert texts(plotting.split_and_merge(5, 2, 3, last="W_O")).count("O") == 1  # lowered
 
 
 def test_in_a_block_every_token_meets_every_other_and_then_has_a_network_to_itself():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, QUERY, SERIES, WEIGHT, WEIGHT_FILL
+from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, column
 
 EDGE, LINE, ROW = 8, 380, 138  # margins, the length of a line, and the height of its row
@@ -14,6 +14,8 @@ SQUARE, CELL = 118, 13  # a matrix, and a table of weights
 
 def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int, int]) -> Drawing:
     """Draw the average age of two children who may each have either age, and where a cut tells them apart.
+
+    A disc is full where the child that the cut tells of has the higher age.
 
     Args:
         shares: For each row, the weight of the first child; the second has the rest. Not one half.
@@ -47,16 +49,13 @@ def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int,
         for family in ((low, low), (low, high), (high, low), (high, high)):
             average = share * family[0] + (1 - share) * family[1]
             x, older = place(average), family[told] == high
-            p.circle(x, y, 6, fill=SERIES[3] if older else SERIES[0])
+            p.circle(x, y, 6, fill=INK if older else PAPER, edge=INK, thick=1.8)
             for i, (name, age) in enumerate(zip(names, family, strict=True)):
-                colour = (SERIES[3] if older else SERIES[0]) if i == told else MUTED
+                colour = INK if i == told else MUTED
                 p.text(x, y - 38 + 17 * i, f"{name} {age}", colour=colour, bold=i == told)
             p.text(x, y + 18, f"{average:g}", colour=INK)
-        for age, anchor, shift, colour in (
-            (low, "end", -10, SERIES[0]),
-            (high, "start", 10, SERIES[3]),
-        ):
-            p.text(cut + shift, y + 40, f"{names[told]} is {age}", anchor=anchor, colour=colour, bold=True)
+        for age, anchor, shift in ((low, "end", -10), (high, "start", 10)):
+            p.text(cut + shift, y + 40, f"{names[told]} is {age}", anchor=anchor, colour=OUTPUT, bold=True)
     return p
 
 

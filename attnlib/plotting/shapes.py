@@ -8,7 +8,7 @@ from attnlib.plotting.drawing import WIDEST, Drawing
 GAP, EDGE, HEAD = 32, 10, 34  # between stages, around all, above for their names
 
 
-def split_and_merge(T: int, H: int, D: int) -> Drawing:
+def split_and_merge(T: int, H: int, D: int, *, last: str | None = None) -> Drawing:
     """Draw how a sequence becomes Q, K and V, is split into heads, mixed by each, and merged.
 
     Weights need q and k; mixing needs v.
@@ -17,11 +17,12 @@ def split_and_merge(T: int, H: int, D: int) -> Drawing:
         T: Tokens.
         H: Heads.
         D: Width of a head.
+        last: Name of the matrix behind the merge, as in ``W_O``.
 
     Returns:
         The drawing, as the last expression of a cell.
     """
-    return _Stages(T, H, D).draw()
+    return _Stages(T, H, D).draw(last)
 
 
 class _Stages:
@@ -38,7 +39,7 @@ class _Stages:
         self.foot = HEAD + inner + 20
         self.picture = Drawing(2 * EDGE + 6 * GAP + wide * self.unit, self.foot + 14)
 
-    def draw(self) -> Drawing:
+    def draw(self, last: str | None) -> Drawing:
         """Draw stage after stage."""
         T, H, D, C = self.T, self.H, self.D, self.C
         x = EDGE
@@ -50,6 +51,9 @@ class _Stages:
         self._block(x, self.middle - self.tall / 2, C, OUTPUT)
         end = x + C * self.unit
         self._arrow((end, self.middle), (end + GAP, self.middle))
+        if last is not None:
+            for n, letter in enumerate(last.split("_")):  # the lowered one as large, to be read on a phone
+                self.picture.text(end + GAP / 2 + 10 * n - 5, self.middle - 16 + 4 * n, letter, maths=True)
         self._name(end + GAP, C, "out", f"({T}, {C})")
         self._block(end + GAP, self.middle - self.tall / 2, C, INK, heads=False)
         self._name(self.heads, D, "split", f"({H}, {T}, {D})")
