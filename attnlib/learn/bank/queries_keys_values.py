@@ -315,6 +315,10 @@ def distance_by_products(answer: object) -> str | None:
         return (
             "with D = 1 a score is one product; it takes two, one for each term that differs from key to key."
         )
+    if off(products[[1, 2, 0]][:, [1, 2, 0]]).abs().max() <= 0.05:
+        return "it would be right if an hour were (1, h, h²); here it is (h, h², 1)."
+    if D == 3 and off(w_q.T @ w_k / D**0.5).abs().max() <= 0.05:
+        return "it would be right as w @ x, but here it is x @ w: transpose both."
     if off(products * D**0.5).abs().max() <= 0.05:
         return f"it would be right without the division by √D, and here D is {D}: make up for it."
     for found, words in _other_products(products, D):
@@ -343,7 +347,7 @@ def _other_products(products: Tensor, D: int) -> list[tuple[bool, str]]:
         (clean and ratio > 0, "half the square of the key is subtracted; yours has the other sign."),
         (clean and abs(ratio + 1) < 0.02, "the whole square of the key is subtracted; half of it is enough. Write out (q - h)²."),
         (clean and abs(ratio + 0.25) < 0.01, "a quarter of the key's square is subtracted, half of it is needed: was the half put in twice?"),
-        (clean and abs(ratio + 0.5) < 0.02, f"it is a soft dictionary, but its reach is {reach:.3g} hours; {REACH} is asked.{twice}"),
+        (clean and abs(ratio + 0.5) < 0.02, f"it is a soft dictionary, but its reach is {reach:.2f} hours; {REACH} is asked.{twice}"),
         (clean, f"the two terms do not fit together: the product of the hours counts {hour:.3g}, the square of the key {held:.3g}. Write out (q - h)²."),
         (bool(products[1].abs().max() > small), "the square of the hour that asks meets a number of the key: that term is not in (q - h)²."),
         (bool(products[0, 1].abs() > small), "the hour that asks meets the square of the key; only its 1 should."),
@@ -356,7 +360,10 @@ def _listen(turn: str, size: Callable, axis: int) -> Callable:
 
     def listen(x: Tensor, heard: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
         k = heard @ w_k
-        k = k.mT if turn == "turned" else k.reshape(len(k), k.shape[2], k.shape[1])
+        if turn == "early":
+            k = w_k.T @ heard.reshape(len(heard), heard.shape[2], heard.shape[1])
+        else:
+            k = k.mT if turn == "turned" else k.reshape(len(k), k.shape[2], k.shape[1])
         return (x @ w_q @ k / size(x, heard, w_q, w_v) ** 0.5).softmax(axis) @ (heard @ w_v)
 
     return listen
@@ -374,10 +381,8 @@ def repaired(answer: object) -> str | None:
         (1, "look at the weights of one word of x: they do not sum to one."),
         (0, "the weights of a word sum to one over the batch, not over what it hears."),
     ]
-    turns = [
-        ("turned", ""),
-        ("reshaped", "put the words of heard into another order, and the output changes; it should not. A reshape reads on row by row: it does not turn."),
-    ]  # fmt: skip
+    scrambles = "put the words of heard into another order, and the output changes; it should not. A reshape reads on row by row: it does not turn."
+    turns = [("turned", ""), ("reshaped", scrambles), ("early", scrambles)]
     sizes = [
         (lambda x, h, w_q, w_v: w_q.shape[1], ""),
         (lambda x, h, w_q, w_v: x.shape[-1], "the scores are divided by √C: which width do a query and a key have when they meet?"),
@@ -386,6 +391,9 @@ def repaired(answer: object) -> str | None:
         (lambda x, h, w_q, w_v: h.shape[-1], "the scores are divided by √E, the width of heard before it is projected."),
         (lambda x, h, w_q, w_v: h.shape[1], "the scores are divided by √S, the number of keys; the width of a key is meant."),
         (lambda x, h, w_q, w_v: w_v.shape[1], "the scores are divided by the root of the width of the values."),
+        (lambda x, h, w_q, w_v: x.shape[1], "the scores are divided by √T, the number of queries; the width of a query is meant."),
+        (lambda x, h, w_q, w_v: w_q.shape[1] ** 0.5, "the root of D is taken twice; divide the scores by √D."),
+        (lambda x, h, w_q, w_v: 1 / w_q.shape[1], "the scores are multiplied by √D; divide."),
     ]  # fmt: skip
     mistakes = []
     for axis, skew in axes:
@@ -397,10 +405,17 @@ def repaired(answer: object) -> str | None:
                     mistakes.append((_listen(turn, size, axis), left + said[0]))
     found = _listen("reshaped", sizes[1][0], 1)
     right = _listen("turned", sizes[0][0], -1)
+
+    def scaled(q: Tensor, k: Tensor) -> Tensor:
+        return q @ k.mT / q.shape[-1] ** 0.5
+
     mistakes = [
         (found, "it still does what it did. Three lines are wrong; begin with the weights: what do those of one word sum to?"),
         (lambda x, h, w_q, w_k, w_v: right(x, h, w_q, w_k, w_k), "the keys are mixed; what is handed over are the values."),
         (lambda x, h, w_q, w_k, w_v: right(x, h, w_q, w_k, torch.eye(h.shape[-1])), "what is mixed is heard itself; it has to go through w_v."),
+        (lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT).softmax(-1) / w_q.shape[1] ** 0.5 @ (h @ w_v), "the weights are divided by √D; the scores are to be divided, before the softmax."),
+        (lambda x, h, w_q, w_k, w_v: scaled(x @ w_q, h @ w_k).softmax(1).softmax(-1) @ (h @ w_v), "there are two softmaxes; the one over the keys is enough."),
+        (lambda x, h, w_q, w_k, w_v: scaled(x @ w_q, h @ w_k).flatten(1).softmax(-1).reshape(len(x), x.shape[1], -1) @ (h @ w_v), "the weights of all words together sum to one; those of each word should."),
         (lambda x, h, w_q, w_k, w_v: attention_weights(x @ w_q, h @ w_k), "these are the weights; the values are still to be mixed."),
         (lambda x, h, w_q, w_k, w_v: x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5 @ (h @ w_v), "the softmax is gone."),
         *mistakes,
