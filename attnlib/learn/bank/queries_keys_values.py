@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention, attention_weights
-from attnlib.learn.calling import call
+from attnlib.learn.calling import AnswerError, call
 from attnlib.learn.grading import Exercise, by_cases, compare, normal, numbers, scalar
 from attnlib.scoring import additive_scores
 
@@ -263,6 +263,166 @@ def order_matters(answer: object) -> str | None:
     return f"it is wrong about {missed[0]}."
 
 
+HOURS = torch.tensor([6, 9, 12, 18], dtype=torch.float64)
+DEGREES = torch.tensor([8, 14, 21, 15], dtype=torch.float64)
+REACH = 1.5
+# how much h, h² and 1 of the query count with h and h² of the key
+PRODUCTS = torch.tensor([[1, 0], [0, 0], [0, -0.5]], dtype=torch.float64) / REACH**2
+
+
+def _two_matrices(answer: object) -> tuple[Tensor, Tensor]:
+    """Read w_q and w_k, each (3, D) with the same D.
+
+    Raises:
+        AnswerError: If they have another form.
+    """
+    pair = list(answer.values()) if isinstance(answer, dict) else answer
+    if not isinstance(pair, (list, tuple, Tensor, np.ndarray)) or len(pair) != 2:
+        raise AnswerError("two matrices are asked, w_q and w_k, in a list.")
+    w_q, w_k = map(numbers, pair)
+    for name, w in (("w_q", w_q), ("w_k", w_k)):
+        if w.ndim != 2 or len(w) != 3 or not w.numel():
+            turned = " Yours lies on its side: `x @ w` needs a row for each." if w.shape[-1:] == (3,) else ""
+            raise AnswerError(
+                f"{name} should be (3, D), a row each for h, h² and 1; it is {tuple(w.shape)}.{turned}"
+            )
+        if not w.isfinite().all():
+            raise AnswerError(f"the numbers of {name} must be finite.")
+    if w_q.shape != w_k.shape:
+        raise AnswerError(
+            f"queries and keys need one width D: w_q is {tuple(w_q.shape)}, w_k {tuple(w_k.shape)}."
+        )
+    return w_q, w_k
+
+
+def distance_by_products(answer: object) -> str | None:
+    """Grade projections with which dot products score hours by their distance."""
+    w_q, w_k = _two_matrices(answer)
+    asking, hours = (
+        torch.stack([h, h**2, torch.ones_like(h)], -1) for h in (torch.arange(0, 24.5, 0.5).double(), HOURS)
+    )
+    right = (asking @ PRODUCTS @ hours[:, :2].T).softmax(-1) @ DEGREES
+
+    def off(products: Tensor) -> Tensor:
+        return (asking @ products @ hours.T).softmax(-1) @ DEGREES - right
+
+    D = w_q.shape[1]
+    products = w_q @ w_k.T / D**0.5
+    gap = off(products)
+    if gap.abs().max() <= 0.05:
+        return None
+    if D == 1:
+        return (
+            "with D = 1 a score is one product; it takes two, one for each term that differs from key to key."
+        )
+    if off(products[[1, 2, 0]][:, [1, 2, 0]]).abs().max() <= 0.05:
+        return "it would be right if an hour were (1, h, h²); here it is (h, h², 1)."
+    if D == 3 and off(w_q.T @ w_k / D**0.5).abs().max() <= 0.05:
+        return "it would be right as w @ x, but here it is x @ w: transpose both."
+    if off(products * D**0.5).abs().max() <= 0.05:
+        return f"it would be right without the division by √D, and here D is {D}: make up for it."
+    for found, words in _other_products(products, D):
+        if found:
+            return words
+    worst = int(gap.abs().argmax())
+    return f"asked for {worst / 2:g} o'clock it answers {abs(gap[worst]):.1f} degrees too {'much' if gap[worst] > 0 else 'little'}."
+
+
+def _other_products(products: Tensor, D: int) -> list[tuple[bool, str]]:
+    """Return what may be wrong with the products of a query's numbers with a key's, each with its words."""
+    unseen, products = products[:, 2], products[:, :2]  # what meets the key's 1 is the same for all keys
+    largest = products.abs().max()
+    hour, held = products[0, 0].item(), products[2, 1].item()
+    small = 1e-3 * REACH**-2
+    clean = (products * (PRODUCTS == 0)).abs().max() <= small  # neither h² of the query nor other pairs
+    ratio = held / hour if abs(hour) > small else 0.0
+    reach = abs(hour) ** -0.5 if abs(hour) > small else 0.0
+    twice = " Has √D been made up for twice?" if abs(hour * REACH**2 / D**0.5 - 1) < 0.01 else ""
+    return [
+        (bool(largest <= small), "all scores are alike, so it answers the mean of the four at every hour."),
+        (clean and abs(held) <= small < abs(unseen[1]), "the square is that of the hour that asks: it is the same for every key, and a softmax does not see it. Whose square makes the difference?"),
+        (clean and abs(held) <= small, "h times h alone: a dot product rewards length, and 18:00 wins nearly always. What holds long keys back?"),
+        (clean and abs(hour) <= small, "the score does not contain the hour that asks times the hour of the key."),
+        (clean and hour < 0 and held > 0, "every sign is turned round: here the farthest key wins."),
+        (clean and ratio > 0, "half the square of the key is subtracted; yours has the other sign."),
+        (clean and abs(ratio + 1) < 0.02, "the whole square of the key is subtracted; half of it is enough. Write out (q - h)²."),
+        (clean and abs(ratio + 0.25) < 0.01, "a quarter of the key's square is subtracted, half of it is needed: was the half put in twice?"),
+        (clean and abs(ratio + 0.5) < 0.02, f"it is a soft dictionary, but its reach is {reach:.2f} hours; {REACH} is asked.{twice}"),
+        (clean, f"the two terms do not fit together: the product of the hours counts {hour:.3g}, the square of the key {held:.3g}. Write out (q - h)²."),
+        (bool(products[1].abs().max() > small), "the square of the hour that asks meets a number of the key: that term is not in (q - h)²."),
+        (bool(products[0, 1].abs() > small), "the hour that asks meets the square of the key; only its 1 should."),
+        (bool(products[2, 0].abs() > small), "the 1 of the query meets the hour of the key; only its square should meet it."),
+    ]  # fmt: skip
+
+
+def _listen(turn: str, size: Callable, axis: int) -> Callable:
+    """Return cross-attention with a way to turn the keys, a width under the scores and an axis to weigh along."""
+
+    def listen(x: Tensor, heard: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
+        k = heard @ w_k
+        if turn == "early":
+            k = w_k.T @ heard.reshape(len(heard), heard.shape[2], heard.shape[1])
+        else:
+            k = k.mT if turn == "turned" else k.reshape(len(k), k.shape[2], k.shape[1])
+        return (x @ w_q @ k / size(x, heard, w_q, w_v) ** 0.5).softmax(axis) @ (heard @ w_v)
+
+    return listen
+
+
+def repaired(answer: object) -> str | None:
+    """Grade the repair of a cross-attention with three silent mistakes."""
+    cases = []
+    for B, T, S, C, E, D, Dv in ((2, 3, 5, 7, 11, 13, 17), (3, 11, 7, 5, 2, 17, 13), (5, 2, 13, 11, 7, 3, 2)):
+        shapes = [(B, T, C), (B, S, E), (C, D), (E, D), (E, Dv)]
+        made = [normal(*shape, seed=n) for n, shape in enumerate(shapes)]
+        cases.append(tuple(x if x.ndim == 3 else 2 * x / len(x) ** 0.5 for x in made))
+    axes = [
+        (-1, ""),
+        (1, "look at the weights of one word of x: they do not sum to one."),
+        (0, "the weights of a word sum to one over the batch, not over what it hears."),
+    ]
+    scrambles = "put the words of heard into another order, and the output changes; it should not. A reshape reads on row by row: it does not turn."
+    turns = [("turned", ""), ("reshaped", scrambles), ("early", scrambles)]
+    sizes = [
+        (lambda x, h, w_q, w_v: w_q.shape[1], ""),
+        (lambda x, h, w_q, w_v: x.shape[-1], "the scores are divided by √C: which width do a query and a key have when they meet?"),
+        (lambda x, h, w_q, w_v: 1, "the scores are not divided by anything any more."),
+        (lambda x, h, w_q, w_v: w_q.shape[1] ** 2, "the scores are divided by D; its square root is enough."),
+        (lambda x, h, w_q, w_v: h.shape[-1], "the scores are divided by √E, the width of heard before it is projected."),
+        (lambda x, h, w_q, w_v: h.shape[1], "the scores are divided by √S, the number of keys; the width of a key is meant."),
+        (lambda x, h, w_q, w_v: w_v.shape[1], "the scores are divided by the root of the width of the values."),
+        (lambda x, h, w_q, w_v: x.shape[1], "the scores are divided by √T, the number of queries; the width of a query is meant."),
+        (lambda x, h, w_q, w_v: w_q.shape[1] ** 0.5, "the root of D is taken twice; divide the scores by √D."),
+        (lambda x, h, w_q, w_v: 1 / w_q.shape[1], "the scores are multiplied by √D; divide."),
+    ]  # fmt: skip
+    mistakes = []
+    for axis, skew in axes:
+        for turn, scrambled in turns:
+            for size, scale in sizes:
+                said = [words for words in (skew, scrambled, scale) if words]
+                if said:
+                    left = f"{len(said)} mistakes are in it, one of them: " if len(said) > 1 else ""
+                    mistakes.append((_listen(turn, size, axis), left + said[0]))
+    found = _listen("reshaped", sizes[1][0], 1)
+    right = _listen("turned", sizes[0][0], -1)
+
+    def scaled(q: Tensor, k: Tensor) -> Tensor:
+        return q @ k.mT / q.shape[-1] ** 0.5
+
+    mistakes = [
+        (found, "it still does what it did. Three lines are wrong; begin with the weights: what do those of one word sum to?"),
+        (lambda x, h, w_q, w_k, w_v: right(x, h, w_q, w_k, w_k), "the keys are mixed; what is handed over are the values."),
+        (lambda x, h, w_q, w_k, w_v: right(x, h, w_q, w_k, torch.eye(h.shape[-1])), "what is mixed is heard itself; it has to go through w_v."),
+        (lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT).softmax(-1) / w_q.shape[1] ** 0.5 @ (h @ w_v), "the weights are divided by √D; the scores are to be divided, before the softmax."),
+        (lambda x, h, w_q, w_k, w_v: scaled(x @ w_q, h @ w_k).softmax(1).softmax(-1) @ (h @ w_v), "there are two softmaxes; the one over the keys is enough."),
+        (lambda x, h, w_q, w_k, w_v: scaled(x @ w_q, h @ w_k).flatten(1).softmax(-1).reshape(len(x), x.shape[1], -1) @ (h @ w_v), "the weights of all words together sum to one; those of each word should."),
+        (lambda x, h, w_q, w_k, w_v: attention_weights(x @ w_q, h @ w_k), "these are the weights; the values are still to be mixed."),
+        (lambda x, h, w_q, w_k, w_v: x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5 @ (h @ w_v), "the softmax is gone."),
+        *mistakes,
+    ]  # fmt: skip
+    return by_cases(answer, right, cases, mistakes)
+
+
 EXERCISES = [
     Exercise(
         "3.2", "A softmax that does not overflow", "easy", 5,
@@ -333,5 +493,25 @@ EXERCISES = [
         ),
         order_matters,
         "Attention sees a set, not a sequence. Whatever it knows of order must be put into the vectors.",
+    ),
+    Exercise(
+        "3.12", "Distance out of products", "hard", 12,
+        (
+            "Write out (q - h)². One term is the same for every key, and the softmax does not see it. Two are left.",
+            "Each term that is left is a number of the query times a number of the key: which are they? A term without q meets the 1 of the query.",
+            "So D = 2 is enough. Put 1/reach² into one of the matrices, and something that makes up for the division by √D.",
+        ),
+        distance_by_products,
+        "A dot product rewards length; a key that carries minus half its own square as one more number holds itself back. So search by nearness can be done with products alone.",
+    ),
+    Exercise(
+        "3.13", "It ran, and it learned", "hard", 10,
+        (
+            "All shapes are as the comments say. Do not look at shapes, but at what must hold: what do the weights of one word sum to? Does the order of what is heard matter?",
+            "Let x, heard and the widths be small, and compare line by line with the section Four steps.",
+            "The lines to change are those of k, of the scores and of the weights. `torch.arange(6).reshape(2, 3)` beside `torch.arange(6).reshape(3, 2).mT` shows what is wrong with the first.",
+        ),
+        repaired,
+        "All three have stood in published code: they stop nothing, and training finds a way round. With its softmax over the wrong axis, a well-known model of images drew as well as after the repair. So test what must hold, not only that it learns.",
     ),
 ]  # fmt: skip

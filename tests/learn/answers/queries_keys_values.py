@@ -126,7 +126,43 @@ def flipped(layer, x):
     return not torch.allclose(layer(x.flip(0)), layer(x).flip(0), atol=1e-5)
 
 
-SHAPES = {"scores": (2, 3, 5, 11), "weights": (2, 3, 5, 11), "output": (2, 3, 5, 13)}
+MONTHS = {"statement": False, "width": 2, "months": 2}
+AGAIN = 2**0.5 / 1.5**2  # what makes up for √2, and the reach
+KEYS = [[1, 0], [0, -0.5], [0, 0]]
+
+
+def as_query(*factors):
+    """Return w_q for a query (h, 1), times these factors."""
+    return [[factors[0], 0], [0, 0], [0, factors[-1]]]
+
+
+def listening(turn=lambda k: k.mT, size=lambda x, h, q, v: q.shape[-1], axis=-1, mixed=lambda v, k, h: v):
+    def listen(x, heard, w_q, w_k, w_v):
+        q, k, v = x @ w_q, heard @ w_k, heard @ w_v
+        scores = q @ turn(k) / size(x, heard, q, v) ** 0.5
+        return scores.softmax(axis) @ mixed(v, k, heard)
+
+    return listen
+
+
+def reshaped(k):
+    return k.reshape(len(k), -1, k.shape[1])
+
+
+def one_by_one(x, heard, w_q, w_k, w_v):
+    rows = []
+    for words, others in zip(x, heard, strict=True):
+        keys, values = others @ w_k, others @ w_v
+        for word in words:
+            e = torch.exp(torch.stack([(word @ w_q).dot(key) for key in keys]) / math.sqrt(w_k.shape[1]))
+            rows.append((e / e.sum()) @ values)
+    return torch.stack(rows).reshape(*x.shape[:2], -1)
+
+
+def in_place_listen(x, heard, w_q, w_k, w_v):
+    w_q /= w_q.shape[1] ** 0.5
+    return (x @ w_q @ (heard @ w_k).mT).softmax(-1) @ (heard @ w_v)
+
 
 RIGHT = {
     "3.1": [[4, 8, 16], [[4, 8, 16]], {"buy": 4, "apple": 8, "phone": 16}, (4.0, 8.0, 16.0), np.array([4, 8, 16]), torch.tensor([4.0, 8, 16])],
@@ -137,7 +173,6 @@ RIGHT = {
         / np.exp(s.numpy() - s.numpy().max(-1, keepdims=True)).sum(-1, keepdims=True),
         lambda s: 1 / (s[..., None, :] - s[..., :, None]).exp().sum(-1),
     ],
-    "3.3": [SHAPES, {n: list(s) for n, s in SHAPES.items()}, {n: torch.Size(s) for n, s in SHAPES.items()}, {n: np.array(s) for n, s in SHAPES.items()}],
     "3.4": [
         gaussian,
         lambda q, k, v, w: (-squared(q, k) / (2 * w * w)).softmax(0) @ v,
@@ -178,6 +213,46 @@ RIGHT = {
         ),
     ],
     "3.9": [shuffled_both, unshuffled_back, every_swap, several_shuffles],
+    "3.10": [
+        [0.142, 2.39],
+        (math.exp(8**0.5) / (102 + math.exp(8**0.5)), 1 + math.log(51) / 8**0.5),
+        np.array([0.15, 2.5]),
+        {"share": 0.13, "times": 2.2},
+        torch.tensor([[0.14, 2.4]]),
+        [16.9 / 119, 6.76 / 2.83],
+    ],
+    "3.11": [
+        MONTHS,
+        {"statement": False, "width": 2.0, "months": np.int64(2)},
+        {"months": torch.tensor(2), "statement": np.bool_(False), "width": 2},
+        {"statement": torch.tensor(False), "width": [2], "months": torch.tensor([2])},
+        {"statement": 0, "width": 2, "months": 2},
+    ],
+    "3.12": [
+        [as_query(AGAIN), KEYS],
+        (torch.tensor(as_query(0.63)), np.array(KEYS)),
+        [as_query(1), (torch.tensor(KEYS) * AGAIN).tolist()],
+        {"w_q": as_query(-0.8, 0.8), "w_k": [[-math.pi / 4, 0], [0, -math.pi / 8], [0, 0]]},
+        [[[1, 0, 0], [0, 0, 1], [0, 1, 0]], torch.tensor([[1, 0, 0], [0, -0.5, 0], [0, 0, -0.5]]) * 3**0.5 / 2.25],
+        np.array([as_query(1), KEYS]) * AGAIN**0.5,
+        [[[2, 0, 0, 0], [0, 0, 0, 0], [0, 2, 0, 0]], [[1 / 2.25, 0, 0, 0], [0, -0.5 / 2.25, 0, 0], [0, 0, 5, 7]]],
+    ],
+    "3.13": [
+        listening(),
+        lambda x, heard, w_q, w_k, w_v: attention(x @ w_q, heard @ w_k, heard @ w_v),
+        listening(turn=lambda k: k.transpose(1, 2), axis=2),
+        lambda x, heard, w_q, w_k, w_v: torch.einsum(
+            "bts,bse,ev->btv",
+            torch.softmax(torch.einsum("btc,cd,ed,bse->bts", x, w_q, w_k, heard) / w_q.shape[1] ** 0.5, -1),
+            heard,
+            w_v,
+        ),
+        one_by_one,
+        listening(turn=lambda k: k.permute(0, 2, 1).reshape(len(k), -1, k.shape[1])),
+        lambda x, heard, w_q, w_k, w_v: shifted_softmax(
+            (x @ w_q @ (heard @ w_k).mT) * w_k.shape[-1] ** -0.5
+        ).numpy() @ (heard @ w_v).numpy(),
+    ],
 }  # fmt: skip
 
 WRONG = [
@@ -210,16 +285,6 @@ WRONG = [
     ("3.2", lambda s: None, "returns None: the return is missing"),
     ("3.2", lambda: 1, "it stopped with `TypeError"),
     ("3.2", 3.0, "must be a function"),
-    ("3.3", SHAPES | {"scores": (2, 3, 11, 5)}, "yours is turned round"),
-    ("3.3", SHAPES | {"scores": (2, 3, 5, 7)}, "the width 7 is summed away"),
-    ("3.3", SHAPES | {"weights": (2, 3, 5, 5)}, "not the shape"),
-    ("3.3", SHAPES | {"scores": (5, 11)}, "the leading axes (2, 3) stay in front"),
-    ("3.3", SHAPES | {"output": (2, 3, 5, 11)}, "as wide as they are"),
-    ("3.3", SHAPES | {"output": "(2, 3, 5, 13)"}, "a tuple of whole numbers"),
-    ("3.3", SHAPES | {"output": (2, 3, 5, 13.7)}, "a tuple of whole numbers"),
-    ("3.3", SHAPES | {"output": (2, 3, 5, 7)}, "as wide as they are"),
-    ("3.3", SHAPES | {"output": (2, 3, 11, 13)}, "one mixed value for each query"),
-    ("3.3", (2, 3), "keep the dict"),
     ("3.4", lambda q, k, v, w: (torch.exp(-squared(q, k) / (2 * w**2)) * v).sum(), "do not sum to one"),
     ("3.4", lambda q, k, v, w: (-squared(q, k) / (2 * w**2)).softmax(0), "these are the weights"),
     ("3.4", lambda q, k, v, w: gaussian(q, k, v, w**0.5), "the reach is not squared"),
@@ -286,4 +351,86 @@ WRONG = [
     ("3.9", every_shift, "it is wrong about a layer that hands each token the one before"),
     ("3.9", same_sum, "it is wrong about a layer that hands each token the one before"),
     ("3.9", coarse, "it is wrong about a layer that adds a hundredth"),
+    ("3.10", [0.894, 1], "these words do count"),
+    ("3.10", [0.894, 2.39], "these words do count"),
+    ("3.10", [1.0, 51], "these words do count"),
+    ("3.10", [14, 2.39], "write a share"),
+    ("3.10", [0.35, 2], "divided by √2"),
+    ("3.10", [1 / 103, 51], "everybody alike"),
+    ("3.10", [0.894 / 51, 51], "not handed out in equal parts"),
+    ("3.10", [0.0, 100], "never quite zero"),
+    ("3.10", [0.5, 2.4], "Count the exponentials"),
+    ("3.10", [0.142, 51], "the exponential be"),
+    ("3.10", [0.142, 34.3], "how the crowd has grown"),
+    ("3.10", [0.142, 100], "how the crowd has grown"),
+    ("3.10", [0.142, math.log(102)], "as much as the hundred together"),
+    ("3.10", [0.142, 2], "By how much must the score"),
+    ("3.10", [0.142, math.log(51)], "added to the score"),
+    ("3.10", [0.142, 6.76], "How many times the old one"),
+    ("3.10", [0.142, 0.894 / 0.142], "no multiple of the query"),
+    ("3.10", [0.142, 51**0.5], "not what undoes an exponential"),
+    ("3.10", [0.142, 1 + math.log(51) / 4], "divided by √2"),
+    ("3.10", [0.142, 1], "with the old query"),
+    ("3.10", [0.142, 20], "By how much must the score"),
+    ("3.10", [0.142], "the shape should be (2,)"),
+    ("3.11", {"statement": True, "width": 12, "months": 11}, "what one would think"),
+    ("3.11", MONTHS | {"statement": True}, "Does that happen at width 11"),
+    ("3.11", MONTHS | {"width": 4}, "is it the smallest?"),
+    ("3.11", MONTHS | {"width": 12}, "is it the smallest?"),
+    ("3.11", MONTHS | {"width": 1}, "not all twelve are right"),
+    ("3.11", MONTHS | {"width": 3, "months": 12}, "is it the smallest?"),
+    ("3.11", MONTHS | {"months": 0}, "is it `tied=True` that you counted"),
+    ("3.11", MONTHS | {"months": 1}, "a few more are right"),
+    ("3.11", MONTHS | {"months": 11}, "is yours the smallest"),
+    ("3.11", MONTHS | {"months": 3}, "one number below your width"),
+    ("3.11", MONTHS | {"months": 2 / 12}, "not their share"),
+    ("3.11", {"width": 2, "months": 2}, "keep the dict"),
+    ("3.11", MONTHS | {"statement": "false"}, "statement: the answer must hold numbers"),
+    ("3.12", [as_query(1 / 2.25), KEYS], "make up for it"),
+    ("3.12", [as_query(2 / 2.25), KEYS], "made up for twice"),
+    ("3.12", [as_query(AGAIN), [[1, 0], [0, 0], [0, 0]]], "What holds long keys back?"),
+    ("3.12", [as_query(AGAIN), [[1, 0], [0, 0.5], [0, 0]]], "the other sign"),
+    ("3.12", [as_query(AGAIN), [[1, 0], [0, -1], [0, 0]]], "half of it is enough"),
+    ("3.12", [as_query(-AGAIN), KEYS], "the farthest key wins"),
+    ("3.12", [as_query(2**0.5), KEYS], "its reach is 1.00 hours"),
+    ("3.12", [as_query(2**0.5 / 1.5), KEYS], "its reach is 1.22 hours"),
+    ("3.12", [[[0, 0], [0, 0], [0, AGAIN]], KEYS], "does not contain the hour"),
+    ("3.12", [KEYS, as_query(AGAIN)], "Whose square makes the difference?"),
+    ("3.12", [[[1, 0], [0, 0], [0, 0]], [[1, 0], [0, 0], [0, 0]]], "What holds long keys back?"),
+    ("3.12", [[[0.0]] * 3, [[0.0]] * 3], "with D = 1"),
+    ("3.12", [[[0.0] * 2] * 3, KEYS], "all scores are alike"),
+    ("3.12", [np.array(as_query(AGAIN)).T, np.array(KEYS).T], "(3, D)"),
+    ("3.12", [as_query(AGAIN), [[1], [-0.5], [0]]], "one width D"),
+    ("3.12", as_query(AGAIN), "two matrices"),
+    ("3.12", [as_query(float("nan")), KEYS], "finite"),
+    ("3.12", [as_query(1e200), [[1e200, 0], [0, 1e200], [0, 0]]], "too"),
+    ("3.12", [[[0, AGAIN], [AGAIN, 0], [0, 0]], [[0, 0], [1, 0], [0, -0.5]]], "here it is (h, h², 1)"),
+    ("3.12", [[[1, 0, 0], [0, 0, 1], [0, 0, 0]], [[3**0.5 / 2.25, 0, 0], [0, -(3**0.5) / 4.5, 0], [0, 0, 0]]], "transpose both"),
+    ("3.12", [as_query(AGAIN), [[1, 0], [-0.5, 0], [0, 0]]], "only its 1 should"),
+    ("3.13", listening(reshaped, lambda x, h, q, v: x.shape[-1], 1), "it still does what it did"),
+    ("3.13", listening(reshaped), "A reshape reads on row by row"),
+    ("3.13", listening(axis=1), "do not sum to one"),
+    ("3.13", listening(size=lambda x, h, q, v: x.shape[-1]), "divided by √C"),
+    ("3.13", listening(reshaped, axis=1), "2 mistakes are in it, one of them: look at the weights"),
+    ("3.13", listening(reshaped, lambda x, h, q, v: x.shape[-1]), "2 mistakes are in it, one of them: put the words"),
+    ("3.13", listening(size=lambda x, h, q, v: x.shape[-1], axis=1), "2 mistakes are in it"),
+    ("3.13", listening(axis=0), "over the batch"),
+    ("3.13", listening(size=lambda *a: 1), "not divided by anything"),
+    ("3.13", listening(size=lambda x, h, q, v: q.shape[-1] ** 2), "its square root is enough"),
+    ("3.13", listening(size=lambda x, h, q, v: h.shape[1]), "the number of keys"),
+    ("3.13", listening(size=lambda x, h, q, v: h.shape[2]), "before it is projected"),
+    ("3.13", listening(size=lambda x, h, q, v: v.shape[2]), "the width of the values"),
+    ("3.13", listening(mixed=lambda v, k, h: k), "the keys are mixed"),
+    ("3.13", listening(size=lambda x, h, q, v: q.shape[2] ** 0.5), "the root of D is taken twice"),
+    ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5).softmax(1).softmax(2) @ (h @ w_v), "two softmaxes"),
+    ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5).flatten(1).softmax(-1).view(len(x), -1, h.shape[1]) @ (h @ w_v), "of all words together"),
+    ("3.13", listening(size=lambda x, h, q, v: q.shape[1]), "the number of queries"),
+    ("3.13", listening(size=lambda x, h, q, v: 1 / q.shape[2]), "multiplied by √D"),
+    ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (w_k.T @ reshaped(h)) / w_q.shape[1] ** 0.5).softmax(-1) @ (h @ w_v), "A reshape reads on"),
+    ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT).softmax(-1) / w_q.shape[1] ** 0.5 @ (h @ w_v), "the weights are divided"),
+    ("3.13", listening(mixed=lambda v, k, h: h), "it has to go through w_v"),
+    ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5).softmax(-1), "these are the weights"),
+    ("3.13", lambda x, h, w_q, w_k, w_v: x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5 @ (h @ w_v), "the softmax is gone"),
+    ("3.13", listening(turn=lambda k: k.T), "it stopped"),
+    ("3.13", in_place_listen, "right, but it changes `w_q`"),
 ]  # fmt: skip
