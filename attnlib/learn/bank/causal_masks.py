@@ -333,7 +333,7 @@ def _unheard(mask: Tensor) -> str | None:
         i = int(near.int().argmin()) + 1
         return f"word {i}, counted from 0, never hears word {i - 1}: between neighbours stands no third word that could pass it on."
     i, j = missing.nonzero()[0].tolist()
-    where = f"{int(missing.sum())} pairs are not heard in two layers; word {i} does not hear word {j}, for one, counted from 0"
+    where = f"pairs not heard in two layers: {int(missing.sum())}. Word {i} does not hear word {j}, for one, counted from 0"
     if mask[:, 0].all() and not mask[-1].all():
         return f"{where}. All see the first word, but it is no messenger: it hears itself alone. Who passes words on must stand between."
     if mask[-1].all() and not mask[:, 0].all():
@@ -348,7 +348,8 @@ def few_cells(answer: object) -> str | None:
     if callable(answer):
         return "hand in the mask itself, a boolean tensor (7, 7), not a function."
     try:
-        mask = _mask(answer).bool()
+        rows = isinstance(answer, (list, tuple)) and all(isinstance(row, Tensor) for row in answer)
+        mask = _mask(torch.stack(tuple(answer)) if rows else answer).bool()
     except (TypeError, ValueError, RuntimeError):
         raise AnswerError("the answer must be a boolean mask (7, 7), True = may attend.") from None
     if mask.shape != (7, 7):
@@ -447,6 +448,15 @@ def packed_loss(answer: object) -> str | None:
         (_packed(_asked, shift=0), unmoved),
         (_packed(_asked, shift=1), "the answers are moved the wrong way: each place is asked for the word before it."),
         (_packed(_last_is_own, shift=1), "the answers are moved the wrong way: each place is asked for the word before it."),
+        (_packed(_last_is_own, shift=0), unmoved),
+        (_packed(lambda own: ~_next_is_own(own)), "the wrong way round: only the questions across a border are asked."),
+        (_packed(lambda own: ~_next_is_own(own) & _not_last(own)), "the wrong way round: only the questions across a border are asked."),
+        (_packed(lambda own: ~_asked(own)), "the wrong way round: only the questions that no document holds are asked."),
+        (_packed(lambda own: _asked(own) & (own == 0)), "only the first document is asked."),
+        (_packed(lambda own: _asked(own) & _last_is_own(own)), "the first word of each document asks too: only its last one has no answer."),
+        (lambda x, t, own: _losses(x, t.roll(-1)).sum() / _asked(own).sum(), "the number of questions is right, but the sum holds all places: leave the others out of it too."),
+        (lambda x, t, own: -_packed(_asked)(x, t, own), "the sign is turned round: a loss is minus the logarithm."),
+        (lambda x, t, own: _losses(x[:-2], t[2:])[own[2:] == own[:-2]].mean(), "moved twice: each place is asked for the word after the next."),
         (_packed(_asked, lambda kept: 1), "this is the sum over the questions; their mean is asked."),
         (_by_document, "this is a mean of means, in which a question of a short document counts more: take one mean over all questions."),
         (lambda x, t, own: F.cross_entropy(x, t.roll(-1) * _asked(own)), "an answer of 0 is a word like any other: leave these places out."),

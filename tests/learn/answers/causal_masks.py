@@ -7,7 +7,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from attnlib import attention, causal_mask, masked_softmax, padding_mask
+from attnlib import attention, causal_mask, masked_softmax, padding_mask, sliding_window_mask
 from attnlib.instruments.leaks import leaks
 
 INF = -math.inf
@@ -296,7 +296,7 @@ RIGHT = {
         lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
     ],
     "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[0], ready_made_step],
-    "6.11": [MIDDLE, OTHER, MIDDLE.tolist(), MIDDLE.numpy(), by_messengers(7)],
+    "6.11": [MIDDLE, OTHER, MIDDLE.tolist(), MIDDLE.numpy(), by_messengers(7), list(MIDDLE)],
     "6.12": [LAYERS, *({k: kind(v) for k, v in LAYERS.items()} for kind in (float, torch.tensor, Fraction))],
     "6.13": [packed(inner), sliced, ignored, loop_loss, numpy_loss, document_by_document],
 }
@@ -411,13 +411,16 @@ WRONG = [
     ("6.11", ~MIDDLE, "inverted"),
     ("6.11", opened((3, 0), (3, 1), (5, 3), (6, 3), (2, 4)), "word 2 sees word 4"),
     ("6.11", torch.ones(7, 7).bool(), "word 0 sees word 1"),
-    ("6.11", opened((3, 0), (3, 1), (5, 3)), "3 pairs are not heard"),
+    ("6.11", opened((3, 0), (3, 1), (5, 3)), "not heard in two layers: 3"),
     ("6.11", opened((3, 0), (3, 1), (5, 3), (6, 3), near=False), "between neighbours"),
     ("6.11", MIDDLE & ~torch.eye(7).bool(), "does not hear itself"),
     ("6.11", opened(*((i, 0) for i in range(7))), "it is no messenger"),
     ("6.11", opened(*((6, j) for j in range(7))), "tells nobody"),
-    ("6.11", opened(), "word 3 does not hear word 0"),
+    ("6.11", opened(), "Word 3 does not hear word 0"),
     ("6.11", opened((3, 0), (3, 1), (5, 3), (6, 3), (6, 0)), "can be closed at once"),
+    ("6.11", opened((2, 0), (4, 2), (5, 2), (6, 2), (6, 4)), "choose another word"),
+    ("6.11", sliding_window_mask(7, window=3), "with three layers it would"),
+    ("6.11", sliding_window_mask(7, window=4), "can be closed at once"),
     ("6.11", MIDDLE.float(), "a mask is boolean"),
     ("6.11", MIDDLE[:6, :6], "the shape should be (7, 7)"),
     ("6.11", by_messengers, "not a function"),
@@ -427,11 +430,15 @@ WRONG = [
     ("6.12", LAYERS | {"short": 4}, "less than half"),
     ("6.12", LAYERS | {"short": 6}, "but was so earlier"),
     ("6.12", LAYERS | {"short": 16}, "a word or two"),
-    ("6.12", LAYERS | {"short": 12}, "multiply the table"),
+    ("6.12", LAYERS | {"short": 0}, "multiply the table"),
     ("6.12", LAYERS | {"long": 160}, "about halved"),
     ("6.12", LAYERS | {"long": 7}, "less than half"),
     ("6.12", LAYERS | {"long": 9}, "but was so earlier"),
     ("6.12", LAYERS | {"window": 5}, "can be heard at all"),
+    ("6.12", LAYERS | {"long": 5}, "not yet"),
+    ("6.12", LAYERS | {"window": 3}, "not even heard"),
+    ("6.12", LAYERS | {"window": 8}, "not yet"),
+    ("6.12", LAYERS | {"window": 32}, "three and a half"),
     ("6.12", LAYERS | {"window": 11}, "seven before it"),
     ("6.12", LAYERS | {"window": 1000}, "it does happen"),
     ("6.12", [5, 8, 10], "keep the dict"),
@@ -451,5 +458,22 @@ WRONG = [
     ("6.13", zero_logits, "the logarithm of V"),
     ("6.13", lambda x, t, own: packed(inner)(x.softmax(-1), t, own), "takes the softmax itself"),
     ("6.13", lambda x, t, own: F.cross_entropy(x, t.roll(-1), reduction="none")[inner(own)], "their mean"),
+    ("6.13", packed(starts, answers=lambda t: t), "not moved"),
+    ("6.13", packed(lambda own: ~ends(own)), "across a border are asked"),
+    ("6.13", packed(lambda own: ~inner(own)), "the wrong way round"),
+    (
+        "6.13",
+        lambda x, t, own: F.cross_entropy(x[:-1][own.diff() > 0], t[1:][own.diff() > 0]),
+        "across a border are asked",
+    ),
+    ("6.13", packed(lambda own: inner(own) & (own == own[0])), "only the first document"),
+    ("6.13", packed(lambda own: ends(own) & starts(own)), "the first word of each document asks too"),
+    ("6.13", lambda x, t, own: -sliced(x, t, own), "the sign"),
+    (
+        "6.13",
+        lambda x, t, own: F.cross_entropy(x, t.roll(-1), reduction="sum") / inner(own).sum(),
+        "all places",
+    ),
+    ("6.13", lambda x, t, own: sliced(x[:-1], t[1:], own[1:]), "is too"),
     ("6.13", ignored_in_place, "it changes `tokens`"),
 ]
