@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from attnlib.learn.calling import AnswerError, call
-from attnlib.learn.grading import Calls, Exercise, by_cases, close, compare, normal, numbers
+from attnlib.learn.grading import Calls, Exercise, by_cases, close, compare, normal, numbers, scalar
 from attnlib.masks import causal_mask, padding_mask
 
 
@@ -68,25 +69,6 @@ def both_masks(answer: object) -> str | None:
         (lambda n, T: _real(n - 1, T) & causal_mask(T), "the first real word is hidden: the last `length` keys are real."),
     ]  # fmt: skip
     return by_cases(answer, lambda n, T: _real(n, T) & causal_mask(T), cases, mistakes, read=_mask)
-
-
-def other_convention(answer: object) -> str | None:
-    """Grade the way from one convention to the other, with its shape."""
-    cases = [
-        (~padding_mask(lengths, S)[:, 0, 0],)
-        for lengths, S in (([2, 4, 3], 4), ([7, 1], 7), ([2, 1, 3, 3, 2], 3))
-    ]
-    mistakes = [
-        (lambda m: m[:, None, None], "the shape is right, but True still means ignore: turn it round with ~."),
-        (lambda m: ~m, "turned round rightly, but (B, S) is read as (T, S); give it the axes of heads and queries."),
-        (lambda m: m, "this is the mask you were given: turn it round, and give it the axes of heads and queries."),
-        (lambda m: ~m[:, None], "one axis is missing: (B, 1, S) is read as (H, T, S), with the batch for heads."),
-        (lambda m: ~m[:, None, :, None], "the keys stand on the axis of the queries: (B, 1, 1, S), not (B, 1, S, 1)."),
-        (lambda m: ~m[:, :, None, None], "the keys stand on the axis of the heads: (B, 1, 1, S)."),
-        (lambda m: ~m[:, :, None], "the keys stand on the axis of the queries: (B, 1, 1, S)."),
-        (lambda m: ~m[None, None], "the batch stands on the axis of the queries: (B, 1, 1, S)."),
-    ]  # fmt: skip
-    return by_cases(answer, lambda m: ~m[:, None, None], cases, mistakes, read=_mask)
 
 
 def _softmax_cases(scores: Tensor, mask: Tensor) -> list[tuple[Tensor, str]]:
@@ -334,6 +316,159 @@ def cached_step(answer: object) -> str | None:
     return by_cases(answer, _step(), cases, mistakes, read=_row)
 
 
+def _reached(mask: Tensor, layers: int) -> Tensor:
+    """Return what each word depends on after some layers with one boolean mask, (T, T)."""
+    return torch.linalg.matrix_power(mask.double(), layers) > 0
+
+
+def _unheard(mask: Tensor) -> str | None:
+    """Say which earlier word is not heard within two layers, and why."""
+    missing = causal_mask(7) & ~_reached(mask, 2)
+    if not missing.any():
+        return None
+    if not mask.diagonal().all():
+        return f"word {mask.diagonal().int().argmin()}, counted from 0, does not hear itself: an earlier word cannot send it back, so every cell of the diagonal is needed."
+    near = mask.diagonal(-1)
+    if not near.all():
+        i = int(near.int().argmin()) + 1
+        return f"word {i}, counted from 0, never hears word {i - 1}: between neighbours stands no third word that could pass it on."
+    i, j = missing.nonzero()[0].tolist()
+    where = f"pairs not heard in two layers: {int(missing.sum())}. Word {i} does not hear word {j}, for one, counted from 0"
+    if mask[:, 0].all() and not mask[-1].all():
+        return f"{where}. All see the first word, but it is no messenger: it hears itself alone. Who passes words on must stand between."
+    if mask[-1].all() and not mask[:, 0].all():
+        return f"{where}. The last word hears all and tells nobody: no earlier word may see it. Who passes words on must stand between."
+    if torch.equal(_reached(mask, 3), causal_mask(7)):
+        return f"{where}: with three layers it would."
+    return f"{where}: {i} must see a word that sees {j}."
+
+
+def few_cells(answer: object) -> str | None:
+    """Grade a causal mask of 17 cells through which two layers reach everything."""
+    if callable(answer):
+        return "hand in the mask itself, a boolean tensor (7, 7), not a function."
+    try:
+        rows = isinstance(answer, (list, tuple)) and all(isinstance(row, Tensor) for row in answer)
+        mask = _mask(torch.stack(tuple(answer)) if rows else answer).bool()
+    except (TypeError, ValueError, RuntimeError):
+        raise AnswerError("the answer must be a boolean mask (7, 7), True = may attend.") from None
+    if mask.shape != (7, 7):
+        return f"the shape should be (7, 7), yours is {tuple(mask.shape)}."
+    ahead = mask & ~causal_mask(7)
+    for other, words in (
+        (~mask, "it is inverted: True must mean may attend."),
+        (mask.mT, "rows and columns are swapped: row i says what word i may see."),
+    ):
+        if ahead.any() and not (other & ~causal_mask(7)).any() and _unheard(other) is None:
+            return words
+    if ahead.any():
+        i, j = ahead.nonzero()[0].tolist()
+        return f"it shows the future: word {i} sees word {j}, counted from 0."
+    return _unheard(mask) or _too_open(mask)
+
+
+def _too_open(mask: Tensor) -> str | None:
+    """Say whether more cells are open than are needed, and whether one can simply be closed."""
+    count = int(mask.sum())
+    if count == 28:
+        return "this is the whole triangle, for which one layer is enough; with two, words can be passed on."
+    if count <= 17:
+        return None
+    for i, j in mask.nonzero().tolist():
+        fewer = mask.clone()
+        fewer[i, j] = False
+        if _unheard(fewer) is None:
+            return f"everything is heard, but {count} cells are open. One at least can be closed at once: look for a pair that is heard in two ways."
+    return f"everything is heard, but {count} cells are open. None can be closed alone: choose another word to pass things on."
+
+
+def _losses(logits: Tensor, answers: Tensor) -> Tensor:
+    return F.cross_entropy(logits, answers, reduction="none")
+
+
+def _not_last(own: Tensor) -> Tensor:
+    return torch.arange(len(own)) < len(own) - 1
+
+
+def _next_is_own(own: Tensor) -> Tensor:
+    return own == own.roll(-1)  # in a row of one document also at the end
+
+
+def _last_is_own(own: Tensor) -> Tensor:
+    return own == own.roll(1)
+
+
+def _asked(own: Tensor) -> Tensor:
+    return _next_is_own(own) & _not_last(own)
+
+
+def _packed(asked: Callable, total: Callable = torch.sum, shift: int = -1) -> Callable:
+    """Return a loss over the places ``asked(own)``, divided by ``total(asked(own))``."""
+
+    def loss(logits: Tensor, tokens: Tensor, own: Tensor) -> Tensor:
+        kept = asked(own)
+        return (_losses(logits, tokens.roll(shift)) * kept).sum() / total(kept)
+
+    return loss
+
+
+def _by_document(logits: Tensor, tokens: Tensor, own: Tensor) -> Tensor:
+    each, asked = _losses(logits, tokens.roll(-1)), _asked(own)
+    means = [each[asked & (own == n)] for n in own.unique()]
+    return torch.stack([one.mean() for one in means if len(one)]).mean()
+
+
+def packed_loss(answer: object) -> str | None:
+    """Grade the repair of a loss for packed documents."""
+    cases = []
+    for V, lengths in (5, (4, 2, 5)), (3, (7,)), (7, (1, 6, 1, 5)), (11, (2, 3)), (2, (1, 1, 1, 2)):
+        own = torch.repeat_interleave(torch.arange(len(lengths)), torch.tensor(lengths))
+        tokens = torch.randint(V, own.shape, generator=torch.Generator().manual_seed(V))
+        cases.append((normal(len(own), V, seed=V), tokens, own))
+    back = "`own.roll(1)` looks back: the first question of each document is left out, and the one across the border is asked."
+    zeros = "what is left out still counts, as a zero: the more borders, the smaller the mean. Divide by the number of questions that are asked."
+    border = (
+        "the last word of a document is still asked for the first of the next, which its model cannot know."
+    )
+    unmoved = "the answers are not moved: each place is asked for the word it has just read."
+    every = torch.ones_like
+    mistakes = [
+        (_packed(_next_is_own), "`roll` brings the first word round to the end; in a row of a single document the last word is asked for it."),
+        (_packed(_last_is_own, len), "all that was planted is still there: which questions are left out, and by what is the sum divided?"),
+        (_packed(_last_is_own), f"the mean is right now. But {back}"),
+        (_packed(lambda own: _last_is_own(own) & _not_last(own)), f"the mean is right now. But {back}"),
+        (_packed(lambda own: _last_is_own(own) & _not_last(own), len), back),
+        (_packed(_next_is_own, len), f"the right questions are asked in this row. But {zeros}"),
+        (_packed(_asked, len), f"the questions are right. But {zeros}"),
+        (_packed(_asked, lambda kept: len(kept) - 1), f"the questions are right. But {zeros}"),
+        (_packed(every), f"{border} And `roll` brings the first word round to the end."),
+        (_packed(_not_last), border),
+        (_packed(_not_last, len), border),
+        (_packed(every, shift=0), unmoved),
+        (_packed(_asked, shift=0), unmoved),
+        (_packed(_asked, shift=1), "the answers are moved the wrong way: each place is asked for the word before it."),
+        (_packed(_last_is_own, shift=1), "the answers are moved the wrong way: each place is asked for the word before it."),
+        (_packed(_last_is_own, shift=0), unmoved),
+        (_packed(lambda own: ~_next_is_own(own)), "the wrong way round: only the questions across a border are asked."),
+        (_packed(lambda own: ~_next_is_own(own) & _not_last(own)), "the wrong way round: only the questions across a border are asked."),
+        (_packed(lambda own: ~_asked(own)), "the wrong way round: only the questions that no document holds are asked."),
+        (_packed(lambda own: _asked(own) & (own == 0)), "only the first document is asked."),
+        (_packed(lambda own: _asked(own) & _last_is_own(own)), "the first word of each document asks too: only its last one has no answer."),
+        (lambda x, t, own: _losses(x, t.roll(-1)).sum() / _asked(own).sum(), "the number of questions is right, but the sum holds all places: leave the others out of it too."),
+        (lambda x, t, own: -_packed(_asked)(x, t, own), "the sign is turned round: a loss is minus the logarithm."),
+        (lambda x, t, own: _losses(x[:-2], t[2:])[own[2:] == own[:-2]].mean(), "moved twice: each place is asked for the word after the next."),
+        (_packed(_asked, lambda kept: 1), "this is the sum over the questions; their mean is asked."),
+        (_by_document, "this is a mean of means, in which a question of a short document counts more: take one mean over all questions."),
+        (lambda x, t, own: F.cross_entropy(x, t.roll(-1) * _asked(own)), "an answer of 0 is a word like any other: leave these places out."),
+        (lambda x, t, own: F.cross_entropy(x * _asked(own)[:, None], t.roll(-1)), "logits of 0 still cost the logarithm of V: leave these places out."),
+        (lambda x, t, own: _packed(_asked)(x.softmax(-1), t, own), "`cross_entropy` takes the softmax itself: give it the logits."),
+        (lambda x, t, own: _losses(x, t.roll(-1))[_asked(own)], "these are the losses of the questions; their mean is asked."),
+        (lambda x, t, own: _losses(x, t.roll(-1)) * _asked(own), "these are the losses of the places; the mean over the questions is asked."),
+        (lambda x, t, own: x.softmax(-1).gather(1, t.roll(-1)[:, None])[_asked(own)].mean().log().neg(), "this is the logarithm of a mean; take the mean of the logarithms."),
+    ]  # fmt: skip
+    return by_cases(answer, _packed(_asked), cases, mistakes, read=scalar)
+
+
 EXERCISES = [
     Exercise(
         "6.3", "A mask for a cache", "medium", 8,
@@ -354,15 +489,6 @@ EXERCISES = [
         ),
         both_masks,
         "With padding at the end the triangle alone would keep real words from it; at the start it does not. And the rows of the padding are blind now.",
-    ),
-    Exercise(
-        "6.5", "From the other convention", "easy", 5,
-        (
-            "`~` turns a boolean tensor round.",
-            "The scores are (B, H, T, S): the batch must stand first and the keys last, with an axis of one for heads and for queries.",
-        ),
-        other_convention,
-        "Two things change between the conventions: what True means, and the shape. Both are silent when wrong.",
     ),
     Exercise(
         "6.6", "A softmax that survives", "hard", 12,
@@ -402,5 +528,25 @@ EXERCISES = [
         ),
         cached_step,
         "A single new query needs no mask at all: everything that is there is its past.",
+    ),
+    Exercise(
+        "6.11", "Two layers, seventeen cells", "hard", 12,
+        (
+            "Which cells can nothing replace? Ask it of a word and itself, and of two neighbours. There are 13 of them.",
+            "For the rest you need a messenger: it sees earlier words, and later ones see it. Where must it stand to serve most pairs?",
+            "Once one messenger serves all pairs on either side of it, two shorter texts remain, each with the same problem.",
+        ),
+        few_cells,
+        "One messenger in the middle, one in each half, and so on: about T log T cells instead of half of T squared. A first word that all see passes nothing on.",
+    ),
+    Exercise(
+        "6.13", "A loss that looks fine", "hard", 12,
+        (
+            "Write down own = 0, 0, 0, 1, 1 and, below each place, the answer it should get. Which places have none?",
+            "At which places is `own == own.roll(1)` False? And at which for 0, 0, 0, with only one document?",
+            "By how much does `.mean()` divide, and how many questions are asked?",
+        ),
+        packed_loss,
+        "No leak test sees this: the mask was right, and the questions were wrong. And a mean over places that ask nothing depends on how the row was packed.",
     ),
 ]  # fmt: skip

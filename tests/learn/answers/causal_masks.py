@@ -5,10 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 
-from attnlib import attention, causal_mask, masked_softmax, padding_mask
+from attnlib import attention, causal_mask, masked_softmax, padding_mask, sliding_window_mask
 from attnlib.instruments.leaks import leaks
-from attnlib.masks import to_torch_mha
 
 INF = -math.inf
 
@@ -156,17 +156,110 @@ def in_place_step(q, k, v, keys, values):
     return out
 
 
-ROW = [0.2, 0.6, 0.2, 0]
+def opened(*cells, near=True):
+    mask = torch.eye(7).bool()
+    if near:
+        mask |= torch.eye(7).roll(1, 0).tril().bool()
+    for i, j in cells:
+        mask[i, j] = True
+    return mask
+
+
+def by_messengers(T):
+    mask = torch.eye(T, dtype=torch.bool)
+
+    def join(start, stop):
+        middle = (start + stop) // 2
+        if start < stop:
+            mask[middle, start:middle] = True
+            mask[middle:stop, middle] = True
+            join(start, middle)
+            join(middle + 1, stop)
+
+    join(0, T)
+    return mask
+
+
+MIDDLE = opened((3, 0), (3, 1), (5, 3), (6, 3))
+OTHER = opened((3, 0), (4, 2), (5, 1), (6, 3))
+
+
+def packed(asked, total=None, answers=lambda t: t.roll(-1)):
+    def loss(logits, tokens, own):
+        kept = asked(own)
+        each = F.cross_entropy(logits, answers(tokens), reduction="none")
+        return (each * kept).sum() / (kept.sum() if total is None else total(kept))
+
+    return loss
+
+
+def sliced(logits, tokens, own):
+    kept = own[1:] == own[:-1]
+    return F.cross_entropy(logits[:-1][kept], tokens[1:][kept])
+
+
+def ignored(logits, tokens, own):
+    answers = tokens.roll(-1)
+    answers[own != own.roll(-1)] = -100
+    answers[-1] = -100
+    return F.cross_entropy(logits, answers)
+
+
+def ignored_in_place(logits, tokens, own):
+    tokens[1:][own.diff() != 0] = -100
+    return F.cross_entropy(logits[:-1], tokens[1:])
+
+
+def loop_loss(logits, tokens, own):
+    each = []
+    for i in range(len(own) - 1):
+        if own[i] == own[i + 1]:
+            row = [math.exp(x) for x in logits[i].tolist()]
+            each.append(-math.log(row[tokens[i + 1]] / sum(row)))
+    return sum(each) / len(each)
+
+
+def numpy_loss(logits, tokens, own):
+    x, t, own = logits.double().numpy(), tokens.numpy(), own.numpy()
+    logs = x - np.log(np.exp(x).sum(-1, keepdims=True))
+    places = np.flatnonzero(np.diff(own) == 0)
+    return -logs[places, t[places + 1]].mean()
+
+
+def document_by_document(logits, tokens, own, mean=False):
+    means, counts = [], []
+    for n in own.unique():
+        x, t = logits[own == n][:-1], tokens[own == n][1:]
+        if len(t):
+            means.append(F.cross_entropy(x, t))
+            counts.append(1 if mean else len(t))
+    return sum(m * c for m, c in zip(means, counts, strict=True)) / sum(counts)
+
+
+def ends(own):
+    return own == own.roll(-1)
+
+
+def starts(own):
+    return own == own.roll(1)
+
+
+def inner(own):
+    return ends(own) & (torch.arange(len(own)) < len(own) - 1)
+
+
+def zero_answers(logits, tokens, own):
+    return F.cross_entropy(logits, tokens.roll(-1).masked_fill(~inner(own), 0))
+
+
+def zero_logits(logits, tokens, own):
+    return F.cross_entropy(logits.masked_fill(~inner(own)[:, None], 0), tokens.roll(-1))
+
+
+LAYERS = {"short": 5, "long": 8, "window": 10}
 OPEN = {"causal": 55, "window": 27, "cache": 34}
 
 RIGHT = {
-    "6.1": [
-        ROW,
-        torch.tensor(ROW),
-        np.array([ROW]),
-        [1 / 5, 3 / 5, 1 / 5, 0.0],
-        [Fraction(n, 5) for n in (1, 3, 1, 0)],
-    ],
     "6.2": [OPEN, *({k: kind(v) for k, v in OPEN.items()} for kind in (float, torch.tensor, Fraction))],
     "6.3": [
         causal_mask,
@@ -180,12 +273,6 @@ RIGHT = {
         lambda n, T: padded(n, T) & torch.ones(T, T).tril().bool(),
         loop_both,
         lambda n, T: (np.arange(T) >= T - n.numpy()[:, None, None, None]) & np.tri(T, dtype=bool),
-    ],
-    "6.5": [
-        lambda m: ~m[:, None, None, :],
-        lambda m: m.logical_not().unsqueeze(1).unsqueeze(1),
-        lambda m: (m == False).view(m.shape[0], 1, 1, -1),  # noqa: E712
-        lambda m: 1 - m.int().numpy()[:, None, None] > 0,
     ],
     "6.6": [
         safe,
@@ -209,17 +296,12 @@ RIGHT = {
         lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
     ],
     "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[0], ready_made_step],
+    "6.11": [MIDDLE, OTHER, MIDDLE.tolist(), MIDDLE.numpy(), by_messengers(7), list(MIDDLE)],
+    "6.12": [LAYERS, *({k: kind(v) for k, v in LAYERS.items()} for kind in (float, torch.tensor, Fraction))],
+    "6.13": [packed(inner), sliced, ignored, loop_loss, numpy_loss, document_by_document],
 }
 
 WRONG = [
-    ("6.1", [0.1, 0.3, 0.1, 0], "zero after the softmax"),
-    ("6.1", [0.1, 0.3, 0.1, 0.5], "nothing is masked"),
-    ("6.1", [0.25, 0.75, 0, 0], "may see itself"),
-    ("6.1", [0, 0, 0, 1], "inverted"),
-    ("6.1", [0.2, 0.6, 0.2], "one number each is asked"),
-    ("6.1", [0, 1, 0, 0], "word 1 is too small"),
-    ("6.1", [1, 3, 1, 0], "divide by their sum"),
-    ("6.1", [1 / 3, 1 / 3, 1 / 3, 0], "not equal"),
     ("6.2", OPEN | {"causal": 100}, "every pair"),
     ("6.2", OPEN | {"causal": 45}, "the diagonal is missing"),
     ("6.2", OPEN | {"causal": 50}, "more than half"),
@@ -256,15 +338,6 @@ WRONG = [
     ("6.4", padded, "the padding alone"),
     ("6.4", lambda n, T: padded(n, T).expand(-1, -1, T, -1), "the padding alone"),
     ("6.4", lambda n, T: padded(n + 1, T) & causal_mask(T), "one position of the padding"),
-    ("6.5", lambda m: m[:, None, None, :], "still means ignore"),
-    ("6.5", lambda m: ~m, "is read as (T, S)"),
-    ("6.5", lambda m: m, "the mask you were given"),
-    ("6.5", lambda m: ~m[:, None], "one axis is missing"),
-    ("6.5", lambda m: ~m[:, None, :, None], "the axis of the queries"),
-    ("6.5", lambda m: ~m[..., None, None], "the axis of the heads"),
-    ("6.5", lambda m: ~m[None, None], "the batch stands on the axis"),
-    ("6.5", lambda m: 1.0 - m[:, None, None].float(), "a mask is boolean"),
-    ("6.5", lambda m: to_torch_mha(m), "is read as (T, S)"),
     ("6.6", lambda s, m: s.masked_fill(~m, INF).softmax(-1), "the blind row is NaN"),
     ("6.6", lambda s, m: s.masked_fill(~m, -1e9).softmax(-1), "attends uniformly"),
     ("6.6", lambda s, m: s.softmax(-1) * m, "zero after the softmax"),
@@ -333,4 +406,74 @@ WRONG = [
     ("6.10", step(lambda k, v, a, b: (torch.cat([k, a]), torch.cat([b, v]))), "in different order"),
     ("6.10", every_row, "only the new word asks"),
     ("6.10", in_place_step, "it changes `keys`"),
+    ("6.11", causal_mask(7), "the whole triangle"),
+    ("6.11", MIDDLE.mT, "rows and columns are swapped"),
+    ("6.11", ~MIDDLE, "inverted"),
+    ("6.11", opened((3, 0), (3, 1), (5, 3), (6, 3), (2, 4)), "word 2 sees word 4"),
+    ("6.11", torch.ones(7, 7).bool(), "word 0 sees word 1"),
+    ("6.11", opened((3, 0), (3, 1), (5, 3)), "not heard in two layers: 3"),
+    ("6.11", opened((3, 0), (3, 1), (5, 3), (6, 3), near=False), "between neighbours"),
+    ("6.11", MIDDLE & ~torch.eye(7).bool(), "does not hear itself"),
+    ("6.11", opened(*((i, 0) for i in range(7))), "it is no messenger"),
+    ("6.11", opened(*((6, j) for j in range(7))), "tells nobody"),
+    ("6.11", opened(), "Word 3 does not hear word 0"),
+    ("6.11", opened((3, 0), (3, 1), (5, 3), (6, 3), (6, 0)), "can be closed at once"),
+    ("6.11", opened((2, 0), (4, 2), (5, 2), (6, 2), (6, 4)), "choose another word"),
+    ("6.11", sliding_window_mask(7, window=3), "with three layers it would"),
+    ("6.11", sliding_window_mask(7, window=4), "can be closed at once"),
+    ("6.11", MIDDLE.float(), "a mask is boolean"),
+    ("6.11", MIDDLE[:6, :6], "the shape should be (7, 7)"),
+    ("6.11", by_messengers, "not a function"),
+    ("6.11", "MIDDLE", "must be a boolean mask (7, 7)"),
+    ("6.12", LAYERS | {"short": 1}, "only as one of 32"),
+    ("6.12", LAYERS | {"short": 2}, "about an eighth"),
+    ("6.12", LAYERS | {"short": 4}, "less than half"),
+    ("6.12", LAYERS | {"short": 6}, "but was so earlier"),
+    ("6.12", LAYERS | {"short": 16}, "a word or two"),
+    ("6.12", LAYERS | {"short": 0}, "multiply the table"),
+    ("6.12", LAYERS | {"long": 160}, "about halved"),
+    ("6.12", LAYERS | {"long": 7}, "less than half"),
+    ("6.12", LAYERS | {"long": 9}, "but was so earlier"),
+    ("6.12", LAYERS | {"window": 5}, "can be heard at all"),
+    ("6.12", LAYERS | {"long": 5}, "not yet"),
+    ("6.12", LAYERS | {"window": 3}, "not even heard"),
+    ("6.12", LAYERS | {"window": 8}, "not yet"),
+    ("6.12", LAYERS | {"window": 32}, "three and a half"),
+    ("6.12", LAYERS | {"window": 11}, "seven before it"),
+    ("6.12", LAYERS | {"window": 1000}, "it does happen"),
+    ("6.12", [5, 8, 10], "keep the dict"),
+    ("6.13", packed(starts, len), "all that was planted"),
+    ("6.13", packed(starts), "looks back"),
+    ("6.13", packed(ends, len), "as a zero"),
+    ("6.13", packed(inner, len), "as a zero"),
+    ("6.13", packed(ends), "in a row of a single document"),
+    ("6.13", lambda x, t, own: F.cross_entropy(x, t.roll(-1)), "And `roll` brings"),
+    ("6.13", lambda x, t, own: F.cross_entropy(x[:-1], t[1:]), "still asked for the first of the next"),
+    ("6.13", lambda x, t, own: F.cross_entropy(x, t), "not moved"),
+    ("6.13", packed(inner, answers=lambda t: t), "not moved"),
+    ("6.13", packed(inner, answers=lambda t: t.roll(1)), "the wrong way"),
+    ("6.13", packed(inner, lambda kept: 1), "this is the sum"),
+    ("6.13", lambda x, t, own: document_by_document(x, t, own, mean=True), "a mean of means"),
+    ("6.13", zero_answers, "a word like any other"),
+    ("6.13", zero_logits, "the logarithm of V"),
+    ("6.13", lambda x, t, own: packed(inner)(x.softmax(-1), t, own), "takes the softmax itself"),
+    ("6.13", lambda x, t, own: F.cross_entropy(x, t.roll(-1), reduction="none")[inner(own)], "their mean"),
+    ("6.13", packed(starts, answers=lambda t: t), "not moved"),
+    ("6.13", packed(lambda own: ~ends(own)), "across a border are asked"),
+    ("6.13", packed(lambda own: ~inner(own)), "the wrong way round"),
+    (
+        "6.13",
+        lambda x, t, own: F.cross_entropy(x[:-1][own.diff() > 0], t[1:][own.diff() > 0]),
+        "across a border are asked",
+    ),
+    ("6.13", packed(lambda own: inner(own) & (own == own[0])), "only the first document"),
+    ("6.13", packed(lambda own: ends(own) & starts(own)), "the first word of each document asks too"),
+    ("6.13", lambda x, t, own: -sliced(x, t, own), "the sign"),
+    (
+        "6.13",
+        lambda x, t, own: F.cross_entropy(x, t.roll(-1), reduction="sum") / inner(own).sum(),
+        "all places",
+    ),
+    ("6.13", lambda x, t, own: sliced(x[:-1], t[1:], own[1:]), "is too"),
+    ("6.13", ignored_in_place, "it changes `tokens`"),
 ]
