@@ -13,6 +13,9 @@ from attnlib._modes import flag, product_dtype, same_length, without_autocast
 from attnlib.dense import dense_attention, not_finite
 from attnlib.masks import both, causal_mask
 
+# backward, kernels find weights again from the logarithm of a sum, which rounds such scores by more than 1
+LARGEST_SCALE = 1e6
+
 
 def fused_attention(
     q: Tensor,
@@ -27,6 +30,8 @@ def fused_attention(
 ) -> Tensor:
     """Translate arguments that were checked already for PyTorch's fused kernel, and call it."""
     T, S = q.shape[-2], k.shape[-2]
+    if scale is not None and abs(scale) > LARGEST_SCALE:
+        return dense_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale, dropout=dropout)[0]
     if scale is not None and scale <= 0:  # kernels look for the largest score, and hide, before they scale
         q, scale = (-q, -scale) if scale < 0 else (q * 0.0, 1.0)
     if mask is None and bias is None and (not causal or same_length(T, S)) and fits_kernel(q, k, v):

@@ -56,9 +56,9 @@ def linear_attention(
     require_whole("block_size", block_size, 1)
     if causal and T != S:
         raise ValueError(f"causal linear attention needs T = S, got T = {T} and S = {S}")
-    dtype, (q, k, v) = q.dtype, full_heads(q, k, v)
-    # sums over many keys overflow in float16 and stall in bfloat16, so they are kept in float32
-    q, k, v = widen(feature_map(q)), widen(feature_map(k)), widen(v)
+    dtype = q.dtype
+    # sums over many keys, and over what broadcasts in backward, overflow in float16 and stall in bfloat16
+    q, k, v = full_heads(widen(feature_map(q)), widen(feature_map(k)), widen(v))
     with without_autocast(q.device):
         out = _causal(q, k, v, normalize, block_size) if causal else _everywhere(q, k, v, normalize)
     return out.to(dtype)

@@ -592,3 +592,11 @@ def test_what_is_no_tensor_or_no_number_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call(torch.ones(3, 3, device=DEVICE))
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("scale", [1e30, -1e30])
+def test_a_scale_beyond_all_measure_has_finite_gradients(scale):
+    q, k, v = (x.requires_grad_() for x in case())
+    out = attention(q, k, v, scale=scale)
+    assert_close(out, attention_weights(q, k, scale=scale) @ v)
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(out.square().sum(), (q, k, v)))

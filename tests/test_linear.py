@@ -159,3 +159,11 @@ def test_a_step_with_bad_input_gets_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call(torch.ones(3))
     assert str(caught.value) == message
+
+
+def test_what_broadcasts_gets_its_gradient_summed_in_float32():
+    q = torch.tensor([300.0, -299.0], device=DEVICE).half().view(1, 2, 1, 1)  # two heads, one key and value
+    k = torch.ones(1, 1, 1, 1, dtype=torch.float16, device=DEVICE, requires_grad=True)
+    out = linear_attention(q, k, 300 * k.detach(), feature_map=lambda x: x, normalize=False)
+    (gradient,) = torch.autograd.grad(out, k, torch.ones_like(out))
+    assert gradient.item() == 300  # 90,000 - 89,700: neither is a number of float16

@@ -282,6 +282,7 @@ def _extreme_scores(answer: Callable) -> str | None:
     cases = [
         (scores + 1000, "with scores near 1000 `exp` overflows: subtract the largest so far."),
         (scores - 1000, "with scores near -1000 every exponential is 0: does your maximum start at 0? It must start at minus infinity."),
+        (scores + 1000 * (torch.arange(7) > 2), "when a later block is near 1000 `exp` overflows: the largest score so far must follow the blocks."),
         (scores + far, "with scores of -1000 and 1000 in one block: subtract the largest score of all so far, not the first or the mean of a block."),
     ]  # fmt: skip
     for extreme, words in cases:

@@ -53,11 +53,20 @@ def run_network(answer: object) -> str | None:
 
 def reach(answer: object) -> str | None:
     """Grade the number of steps after which less than a share is left."""
-    cases = [(0.9, 0.01, 44), (0.5, 0.3, 2), (0.99, 0.5, 69), (0.5, 0.25, 3), (0.2, 0.9, 1)]
+    cases = [
+        (0.9, 0.01, 44),
+        (0.5, 0.3, 2),
+        (0.99, 0.5, 69),
+        (0.5, 0.25, 3),
+        (0.2, 0.9, 1),
+        (0.999, 0.5, 693),
+    ]
     for weight, share, right in cases:
         got, where = single(call(answer, weight, share)), f"reach({weight}, {share})"
         if got == right:
             continue
+        if math.isinf(got):
+            return f"{where} is not infinite: with a weight below 1 every step leaves less, and in the end less than {share}."
         if got < 0:
             return f"{where} is negative: log(share) and log(weight) are both negative, and their quotient is not."
         if got != int(got):

@@ -108,6 +108,7 @@ def temperature(answer: object) -> str | None:
         ([8.0, 7.0, 0.0], 0.6),
         ([0.5, -2.0, 3.0, 1.0], 0.9),
         ([-200.0, -203.0, -201.0, -199.0, -207.0], 0.3),
+        ([60.0, 10.0, 0.0], 0.5),
     ]
     tolerance = 1e-3 + 1e-6  # a thousandth, as the exercise says; float32 may round
     for scores, top in cases:

@@ -255,6 +255,15 @@ def windowed(n, window):
     return sum(min(i + 1, window) for i in range(n))
 
 
+def with_the_first_maximum(blocks):
+    top, total, mixed = None, 0.0, 0.0
+    for scores, values in blocks:
+        top = scores.max() if top is None else top
+        weights = (scores - top).exp()
+        total, mixed = total + weights.sum(), mixed + weights @ values
+    return mixed / total
+
+
 RIGHT = {
     "7.1": [770, 2 * 5 * 7 * 11, 770.0, torch.tensor(770), np.int64(770)],
     "7.2": [
@@ -401,6 +410,7 @@ WRONG = [
     ("7.9", subtracting(2), "subtract the larger of m1 and m2"),
     ("7.9", lambda m1, l1, o1, m2, l2, o2: (m1, l1), "the shape should be (3,)"),
     ("7.10", online(shrink_sum=False, shrink_mix=False), "relative to an older maximum"),
+    ("7.10", with_the_first_maximum, "when a later block is near 1000"),
     ("7.10", online(shrink_mix=False), "the mixed values are not"),
     ("7.10", online(shrink_sum=False), "the sum is not"),
     ("7.10", online(divide=False), "divide by the sum"),

@@ -346,6 +346,7 @@ WRONG = [
     ("5.10", lambda w, v, j: (w @ v - row_cleared(w, j) / row_cleared(w, j).sum(-1, keepdim=True) @ v).norm(dim=-1), "Did you clear row j"),
     ("5.10", effect_in_place, "it changes `weights`"),
     ("5.11", looks_back(by=-1), "looks at the next one"),
+    ("5.11", lambda T: 20 * torch.eye(T).roll(-1, 1), "not firmly"),
     ("5.11", looks_back(by=0), "looks at itself"),
     ("5.11", looks_back(size=2.0), "not firmly"),
     ("5.11", looks_back(by=2), "place 1, counted from 0, looks most at place 3"),

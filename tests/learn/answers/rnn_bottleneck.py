@@ -182,6 +182,11 @@ WRONG = [
     ("1.3", 12.16, "per cent"),
     ("1.3", 0.5, "it is too large"),
     ("1.4", with_infinity(lambda n: n), "there are whole steps only"),
+    (
+        "1.4",
+        lambda w, s: next((n for n in range(100) if w**n < s), math.inf),
+        "reach(0.999, 0.5) is not infinite",
+    ),
     ("1.4", with_infinity(math.floor), "is left, which is not less than"),
     ("1.4", with_infinity(math.ceil), "exactly 0.25 is left, which is not less"),
     ("1.4", lambda w, s: math.inf if w >= 1 else loop_reach(w, s) + 1, "is left already"),

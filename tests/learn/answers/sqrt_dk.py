@@ -176,6 +176,14 @@ def by_hand(q, k, v, kernel):
     return (D**0.5 * unit(q) @ unit(k).mT).softmax(-1) @ v
 
 
+def searched_up_to_ten(scores, top):
+    low, high = 0.01, 10.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (scores / middle).softmax(-1).max() > top else (low, middle)
+    return middle
+
+
 RIGHT = {
     "4.1": [[0, 5], (0.0, 5.0), np.array([0, 5]), torch.tensor([[0.0, 5.0]])],
     "4.2": [[144, 12], (64 * 9 * 0.25, math.sqrt(144)), torch.tensor([144.0, 12.0]), np.array([144, 12])],
@@ -293,6 +301,7 @@ WRONG = [
     ("4.7", lambda x, a, b, h: repaired(0.5)(x.reshape(2, 5, 24), a, b, 4), "right at first, but not for"),
     ("4.7", lambda *a: repaired(0.5)(*a).softmax(-1), "return the scores"),
     ("4.7", cut_wrongly, "cut out wrongly"),
+    ("4.8", searched_up_to_ten, "a larger divisor gets closer"),
     ("4.8", lambda s, top: 1.0, "leaves the largest weight at"),
     ("4.8", lambda s, top: 1 / halving(s, top), "what to multiply by"),
     ("4.8", lambda s, top: halving(s, top, 0), "The largest may stand anywhere"),
