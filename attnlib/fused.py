@@ -33,6 +33,7 @@ def fused_attention(
     if scale is not None and abs(scale) > LARGEST_SCALE:
         return dense_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale, dropout=dropout)[0]
     if scale is not None and scale <= 0:  # kernels look for the largest score, and hide, before they scale
+        q = q.clone(memory_format=torch.contiguous_format)  # kernels for GPUs want the last stride to be 1
         q, scale = (-q, -scale) if scale < 0 else (q * 0.0, 1.0)
     if mask is None and bias is None and (not causal or same_length(T, S)) and fits_kernel(q, k, v):
         grouped = flag(q.shape[1] != k.shape[1])

@@ -594,3 +594,11 @@ def test_dropout_reaches_the_output_also_when_the_weights_are_wanted():
     (first, weights), (again, same) = (module(x, need_weights=True) for _ in range(2))
     assert not torch.equal(first, again)
     assert torch.equal(weights, same)  # those before dropout
+
+
+@pytest.mark.parametrize("scale", [-1.0, 0.0])
+def test_heads_of_width_one_take_any_scale_in_half_precision(scale):
+    layer = MultiHeadAttention(3, 3, scale=scale).to(DEVICE, torch.bfloat16)
+    x = torch.randn(2, 7, 3, generator=torch.Generator().manual_seed(0)).to(DEVICE, torch.bfloat16)
+    with torch.no_grad():
+        assert_close(layer(x), layer(x, need_weights=True)[0], rtol=0.02, atol=0.02)
