@@ -66,7 +66,7 @@ def _name_group(
     above = y > np.mean(every, axis=0)[1]
     edge = max(own, key=lambda point: point[1] if above else -point[1])[1]
     at = {"textcoords": "offset points", "ha": "center", "va": "bottom" if above else "top"}
-    look = {"color": colour, "fontsize": "large", "weight": "bold"}
+    look = {"color": colour, "weight": "bold"}
     ax.annotate(name, (x, edge), (0, 15 if above else -15), annotation_clip=False, **at, **look)
 
 
