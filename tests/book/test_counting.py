@@ -19,9 +19,6 @@ from tests.conformance.report import ran_in_full
 from tools.execute_notebooks import RUN, execute
 
 pytest_plugins = ["pytester"]
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::ResourceWarning"
-)  # nbval leaves the output of its kernels open
 
 SANITIZER = ROOT / "tests/book/nbval_sanitize.cfg"
 DRAW = """
@@ -58,7 +55,7 @@ def folder(pytester):
 def run(folder, notebook, *arguments):
     """Run nbval and our plugin on a notebook; return the exit code and what was said."""
     nbformat.write(notebook, folder.path / "book/small.ipynb")
-    done = folder.runpytest_inprocess(*arguments)
+    done = folder.runpytest_subprocess(*arguments)
     return done.ret, done.stdout.str()
 
 
@@ -158,7 +155,7 @@ def test_what_was_not_asked_for_is_not_missed(folder, narrow):
     cache.mkdir(parents=True)
     (cache / "lastfailed").write_text(json.dumps({"book/test_beside.py::test_beside": True}))
     nbformat.write(new_notebook(cells=[cell("print(1)", ONE)]), folder.path / "book/small.ipynb")
-    done = folder.runpytest_inprocess(*narrow)
+    done = folder.runpytest_inprocess(*narrow)  # no kernel is started, so this will do, and is fast
     assert done.ret == 0
     assert "FAILED" not in done.stdout.str()
 
