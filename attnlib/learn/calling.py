@@ -10,10 +10,11 @@ import copy
 import ctypes
 import inspect
 import linecache
+import queue
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 
 from torch import Tensor, nn
@@ -55,8 +56,7 @@ def call(function: object, *arguments: object) -> object:
         raise AnswerError(f"the answer must be a function, got {class_name(function)}.")
     before = snapshot(arguments)
     try:
-        with time_limit(SECONDS):
-            result = function(*arguments)
+        result = in_time(SECONDS, function, arguments)
     except OutOfTimeError:
         raise AnswerError(
             f"`{spell_call(function, arguments)}` did not finish in {SECONDS:g} s: "
@@ -96,32 +96,59 @@ def _is_several(result: tuple) -> bool:
     return len(shapes) > 1 or any(len(shape) > 1 for shape in shapes)
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `OutOfTimeError` in this thread when the time is up, and again every second until it has left."""
-    thread, done, speaking = ctypes.c_ulong(threading.get_ident()), threading.Event(), threading.Lock()
+class Watch:
+    """A second thread that raises `OutOfTimeError` in this one when the time is up, then every second.
 
-    def watch() -> None:
-        pause = seconds
-        while not done.wait(pause):
-            with speaking:
-                if not done.is_set():
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(OutOfTimeError))
-            pause = 1.0
+    What it raises can arrive at any line of this thread, also while the watch is being ended. So nothing here
+    holds a lock, and `end` can be interrupted and called again.
+    """
 
-    def finish() -> None:
-        with speaking:  # what has been raised arrives here at the latest, and nothing is raised after it
-            done.set()
+    def __init__(self, seconds: float) -> None:
+        self.over = False
+        self._watched = ctypes.c_ulong(threading.get_ident())
+        self._leave, self._speaks = queue.SimpleQueue(), False
+        self._thread = threading.Thread(target=self._watch, args=(seconds,), daemon=True)
 
-    threading.Thread(target=watch, daemon=True).start()
+    def start(self) -> None:
+        """Let the time run."""
+        self._thread.start()
+
+    def _watch(self, pause: float) -> None:
+        self._speaks = True
+        while self._speaks:
+            try:
+                self._leave.get(timeout=pause)
+                self._speaks = False
+            except queue.Empty:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(self._watched, ctypes.py_object(OutOfTimeError))
+                pause = 1.0
+
+    def end(self) -> None:
+        """Raise nothing from now on; what was raised before arrives in here at the latest."""
+        self._leave.put(None)
+        while self._speaks:
+            time.sleep(0.0002)
+        for _ in range(2):  # Python looks for it whenever a loop turns
+            pass
+        self.over = True
+
+
+def in_time(seconds: float, function: Callable, arguments: tuple) -> object:
+    """Call a function, and return what it returns.
+
+    Raises:
+        OutOfTimeError: If it did not end in time, or in the very moment in which its time was up.
+    """
+    watch = Watch(seconds)
     try:
-        yield
-    finally:
         try:
-            finish()
-        except OutOfTimeError:
-            finish()
-            raise
+            watch.start()
+            return function(*arguments)
+        finally:
+            watch.end()
+    finally:
+        while not watch.over:  # it was interrupted while it ended
+            watch.end()
 
 
 def snapshot(thing: object) -> object:

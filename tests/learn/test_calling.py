@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+import time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -45,10 +46,39 @@ def test_a_loop_that_nothing_stops_is_stopped_and_its_call_is_named(monkeypatch)
 
 
 def test_what_ends_in_time_is_never_interrupted_later(monkeypatch):
-    monkeypatch.setattr(calling, "SECONDS", 0.05)
+    monkeypatch.setattr(calling, "SECONDS", 1.0)
     for _ in range(50):
         assert call(lambda n: sum(range(n)), 1000) == 499500
-    assert sum(range(10**6)) == 499999500000
+    ends = time.monotonic() + 1.3
+    while time.monotonic() < ends:  # what a forgotten watch would raise, it would raise here
+        pass
+
+
+def test_what_is_raised_while_a_call_is_left_is_told_and_nothing_follows():
+    program = """
+import itertools, time
+from attnlib.learn import calling
+
+calling.SECONDS = 0.01
+told = 0
+for wait in itertools.islice(itertools.cycle((0.0096, 0.0098, 0.00995, 0.01, 0.0101)), 200):
+    def ends_just_then(wait):
+        end = time.perf_counter() + wait
+        while time.perf_counter() < end:
+            pass
+        return 1
+    try:
+        calling.call(ends_just_then, wait)
+    except calling.AnswerError:
+        told += 1
+end = time.perf_counter() + 2.2
+while time.perf_counter() < end:  # a watch that goes on speaks once a second
+    pass
+print(told)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr
+    assert int(ended.stdout) > 0
 
 
 def test_a_limit_ends_under_a_tracer_as_a_debugger_and_coverage_are():
@@ -60,11 +90,12 @@ def tracer(*_):
     return tracer
 
 sys.settrace(tracer)
-calling.SECONDS = 0.05
 for _ in range(20):
+    calling.SECONDS = 0.05
     try:
         calling.call(lambda: max(n for n in iter(int, 1)))
     except calling.AnswerError:
+        calling.SECONDS = 5.0
         calling.call(lambda: sum(range(100)))
 """
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
