@@ -28,3 +28,23 @@ def test_a_label_stands_above_its_sentence_and_makes_room():
     plain, said = plotting.sentences(texts, asks), plotting.sentences(texts, asks, labels=["before", "after"])
     assert all(f">{label}<" in said._repr_svg_() for label in ("before", "after"))
     assert said.height > plain.height
+
+
+def test_an_earlier_look_is_drawn_below_the_words_with_its_weights():
+    once = plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]])._repr_svg_()
+    twice = plotting.sentences(
+        ["he is evil"], ["he"], [[0.0, 0.0, 1.0]], earlier=[[0.0, 0.25, 0.75]]
+    )._repr_svg_()
+    assert twice.count("<path") == once.count("<path") + 2
+    assert all(weight in twice for weight in ("1.00", "0.25", "0.75"))
+
+
+def test_the_farther_a_word_the_higher_its_arc_so_that_arcs_do_not_clot():
+    near = plotting.sentences(["he is evil"], ["he"], [[0.0, 1.0, 0.0]])
+    far = plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]])
+    assert far.height > near.height
+
+
+def test_weights_of_an_earlier_look_must_fit_the_words():
+    with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
+        plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]], earlier=[[0.5, 0.5]])

@@ -14,7 +14,7 @@ from attnlib.experiments.wordvectors import WordVectors
 from attnlib.scoring import dot_scores
 
 MIXES = "attention", "average"
-LOOKS = *MIXES, "table"
+LOOKS = *MIXES, "tied", "table"
 LONGEST = 16  # words of a sentence
 
 
@@ -179,8 +179,9 @@ class PronounReader(nn.Module):
 
     Args:
         vectors: What the words are made of; they stay as they are.
-        looks: Where the weights of each look come from, each of `LOOKS`: from queries and keys, from all
-            words alike, or from a learned table, a score for each place that asks and each that is asked.
+        looks: Where the weights of each look come from, each of `LOOKS`: from queries and keys, from keys
+            that are also the queries, from all words alike, or from a learned table, a score for each place
+            that asks and each that is asked.
         places: Whether a learned vector for its place is added to each word.
         head: How many numbers a query and a key have.
 
@@ -226,7 +227,8 @@ class PronounReader(nn.Module):
             return self.table[:words, :words].expand(len(x), -1, -1)
         if look == "average":
             return x.new_zeros(len(x), words, words)
-        return dot_scores(x @ w_qk[0], x @ w_qk[1]) / w_qk.shape[-1] ** 0.5
+        w_q, w_k = w_qk[[1, 1]] if look == "tied" else w_qk
+        return dot_scores(x @ w_q, x @ w_k) / w_qk.shape[-1] ** 0.5
 
 
 class Together(nn.Module):

@@ -9,16 +9,19 @@ from torch import Tensor
 from attnlib.plotting._style import MUTED, QUERY, WEIGHT, array
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
-HIGH, BOX, ROW, GAP = 40, 26, 94, 10  # of the arcs, of a word, of a sentence, between two
+BOX, UNDER, GAP = 26, 24, 12  # of a word, of the numbers under it, between two sentences
 LABEL = 22  # of what is said above a sentence
 LEAST = 0.02  # weights below it are not drawn
+
+Weights = Sequence[Tensor | Sequence[float]]
 
 
 def sentences(
     texts: Sequence[str],
     asks: Sequence[str],
-    weights: Sequence[Tensor | Sequence[float]] | None = None,
+    weights: Weights | None = None,
     *,
+    earlier: Weights | None = None,
     labels: Sequence[str] | None = None,
 ) -> Drawing:
     """Draw sentences one below the other, and how much one word of each gives to the others.
@@ -27,6 +30,7 @@ def sentences(
         texts: The sentences.
         asks: For each, the word that looks; the first such word of the sentence.
         weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
+        earlier: The weights of a look before that one, drawn below the words.
         labels: What to say above each.
 
     Returns:
@@ -39,49 +43,94 @@ def sentences(
     for line, word in zip(lines, asks, strict=True):
         if word not in line:
             raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
-    shares = [None] * len(lines) if weights is None else [array(w).tolist() for w in weights]
-    for line, share in zip(lines, shares, strict=True):
-        if share is not None and len(share) != len(line):
-            raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
-    widths = [[0.93 * text_width(word) + 9 for word in line] for line in lines]
-    above = 0 if labels is None else LABEL
-    step = above + ROW + GAP
-    picture = Drawing(min(WIDEST, max(map(sum, widths)) + 16), step * len(lines) - GAP + 4)
-    for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
-        _draw(picture, step * n + above + HIGH + 8, line, widths[n], line.index(word), share)
+    above, below = (_shares(lines, given) for given in (weights, earlier))
+    rows = [_Row(line, line.index(word)) for line, word in zip(lines, asks, strict=True)]
+    over = max(row.highest(share) for row, share in zip(rows, above, strict=True)) + (LABEL if labels else 0)
+    under = UNDER
+    if earlier is not None:
+        under = max(row.highest(share) for row, share in zip(rows, below, strict=True))
+    step = over + BOX + under + GAP
+    picture = Drawing(min(WIDEST, max(row.width for row in rows)), step * len(rows) - GAP)
+    for n, (row, share, before) in enumerate(zip(rows, above, below, strict=True)):
+        row.draw(picture, step * n + over, share, before)
     for n, label in enumerate(labels or []):
         picture.text(8, step * n + 12, label, colour=MUTED, anchor="start")
     return picture
 
 
-def _draw(
-    picture: Drawing, top: float, line: list[str], widths: list[float], at: int, share: list[float] | None
-) -> None:
-    """Draw one sentence whose words have their upper edge at ``top``."""
-    left = [8 + sum(widths[:j]) for j in range(len(line))]
-    middle = [x + wide / 2 for x, wide in zip(left, widths, strict=True)]
-    for j, word in enumerate(line):
-        weight = 0.0 if share is None else share[j]
-        box = (left[j] + 1, top, widths[j] - 2, BOX)
-        picture.rect(*box, fill=WEIGHT, opacity=round(0.3 * weight, 3))
-        if j == at:
-            picture.rect(*box, edge=QUERY, thick=1.8)
-        picture.text(middle[j], top + BOX / 2, word, bold=j == at)
-        if weight >= LEAST:
-            picture.text(middle[j], top + BOX + 12, f"{weight:.2f}", colour=WEIGHT)
-        if j != at and (share is None or weight >= LEAST):
-            _arc(picture, middle[at], middle[j], top, weight if share is not None else None)
-    if share is None:
-        x, low = middle[at], top + BOX + 2
-        loop = f"M{x - 6:.1f} {low} C{x - 16:.1f} {low + 20} {x + 16:.1f} {low + 20} {x + 6:.1f} {low}"
-        picture.path(loop, colour=MUTED, thick=1.1, dashed=True)
+def _shares(lines: list[list[str]], given: Weights | None) -> list[list[float] | None]:
+    if given is None:
+        return [None] * len(lines)
+    shares = [array(weights).tolist() for weights in given]
+    for line, share in zip(lines, shares, strict=True):
+        if len(share) != len(line):
+            raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
+    return shares
 
 
-def _arc(picture: Drawing, start: float, end: float, top: float, weight: float | None) -> None:
-    """Draw an arc over the words, as thick as the weight is large."""
-    high = top - 4 - min(HIGH, 12 + 0.16 * abs(end - start)) * 4 / 3
-    path = f"M{start:.1f} {top - 2:g} C{start:.1f} {high:.1f} {end:.1f} {high:.1f} {end:.1f} {top - 2:g}"
-    if weight is None:
-        picture.path(path, colour=MUTED, thick=1.1, dashed=True)
-    else:
-        picture.path(path, colour=WEIGHT, thick=1 + 4 * weight, opacity=0.8)
+class _Row:
+    """One sentence: where its words stand, and the arcs from the one that looks."""
+
+    def __init__(self, words: list[str], at: int) -> None:
+        wide = [0.93 * text_width(word) + 9 for word in words]
+        left = [8 + sum(wide[:j]) for j in range(len(words))]
+        self.words, self.at, self.wide, self.left = words, at, wide, left
+        self.middle = [x + width / 2 for x, width in zip(left, wide, strict=True)]
+        self.width = sum(wide) + 16
+
+    def height(self, j: int) -> float:
+        """Return how high the arc to a word is: the farther the higher, so that arcs do not clot."""
+        return 19 + 0.13 * abs(self.middle[j] - self.middle[self.at])
+
+    def highest(self, share: list[float] | None) -> float:
+        """Return the room that the arcs need."""
+        return 10 + max(self.height(j) for j in self._heard(share))
+
+    def _heard(self, share: list[float] | None) -> list[int]:
+        return [j for j in range(len(self.words)) if share is None or share[j] >= LEAST]
+
+    def draw(
+        self, picture: Drawing, top: float, share: list[float] | None, before: list[float] | None
+    ) -> None:
+        """Draw the sentence, its words with their upper edge at ``top``."""
+        for j, word in enumerate(self.words):
+            weight = max(0.0 if given is None else given[j] for given in (share, before))
+            box = (self.left[j] + 1, top, self.wide[j] - 2, BOX)
+            picture.rect(*box, fill=WEIGHT, opacity=round(0.3 * weight, 3))
+            if j == self.at:
+                picture.rect(*box, edge=QUERY, thick=1.8)
+            picture.text(self.middle[j], top + BOX / 2, word, bold=j == self.at)
+        for j in self._heard(share):
+            self._arc(picture, j, top - 2, share, up=True)
+            if share is not None and before is None:
+                picture.text(self.middle[j], top + BOX + 12, f"{share[j]:.2f}", colour=WEIGHT)
+        if before is not None:
+            for j in self._heard(before):
+                self._arc(picture, j, top + BOX + 2, before, up=False)
+                self._beside(picture, j, top + BOX + 14, before[j])
+            for j in self._heard(share) if share is not None else []:
+                self._beside(picture, j, top - 12, share[j])
+        elif share is None:
+            x, low = self.middle[self.at], top + BOX + 2
+            turn = f"C{x - 16:.1f} {low + 20:g} {x + 16:.1f} {low + 20:g}"
+            picture.path(
+                f"M{x - 6:.1f} {low:g} {turn} {x + 6:.1f} {low:g}", colour=MUTED, thick=1.1, dashed=True
+            )
+
+    def _arc(self, picture: Drawing, j: int, edge: float, share: list[float] | None, *, up: bool) -> None:
+        """Draw an arc over or under the words, as thick as the weight is large."""
+        if j == self.at:
+            return
+        far = edge + (-1 if up else 1) * self.height(j) * 4 / 3
+        start, end = self.middle[self.at], self.middle[j]
+        path = f"M{start:.1f} {edge:g} C{start:.1f} {far:.1f} {end:.1f} {far:.1f} {end:.1f} {edge:g}"
+        if share is None:
+            picture.path(path, colour=MUTED, thick=1.1, dashed=True)
+        else:
+            picture.path(path, colour=WEIGHT, thick=1 + 4 * share[j], opacity=0.8)
+
+    def _beside(self, picture: Drawing, j: int, y: float, weight: float) -> None:
+        """Write a weight beside the end of its arc, on the inner side."""
+        inward = 1 if j < self.at else -1
+        x = self.middle[j] + 8 * inward
+        picture.text(x, y, f"{weight:.2f}", colour=WEIGHT, anchor="start" if inward > 0 else "end")

@@ -37,10 +37,9 @@ TRAINED |= {
     "fig-he-bag",
     "fig-he-order",
     "fig-he-table",
-    "fig-he-one",
+    "fig-he-adjectives",
     "fig-he-looks",
     "fig-he-answer",
-    "fig-he-desperate",
 }
 TRAINED |= {"fig-training-scalings", "fig-more-keys"}
 TRAINED |= {"fig-two-lookups", "fig-head-scores", "HeadViewer", "fig-weight-effect", "fig-two-heads"}
