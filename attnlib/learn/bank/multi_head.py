@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from attnlib.functional import attention, attention_weights
+from attnlib.functional import attention, attention_scores, attention_weights
 from attnlib.instruments.cost import multihead_parameters
 from attnlib.learn.calling import AnswerError, call
 from attnlib.learn.grading import Exercise, by_cases, close, listed, name_number, normal, numbers, single
@@ -338,6 +338,8 @@ def _other_halves(first: Tensor, second: Tensor) -> list[tuple[Tensor, str]]:
         (none, first, "only the age of the first child arrives, and in the second half."),
         (middle, middle, "both halves hold the mean of the two ages: a head that asks for two names at once brings one average. Let each ask for one."),
         (both, both, "each half holds both ages, added up: w_o puts both heads into both halves."),
+        (both, none, "both ages arrive in the first half, added up: w_o should put head 2 into the second."),
+        (none, both, "both ages arrive in the second half, added up: w_o should put head 1 into the first."),
         (none, none, "the layer returns zeros: is there an age in the values, and a way through w_o?"),
         (even, even, "every child gets the same weight: a score must be larger where the name asked for is the child's. Do the two meet in the same columns?"),
     ]  # fmt: skip
@@ -388,6 +390,9 @@ def both_ages(answer: object) -> str | None:
             return words
     if gives(_ask_two_heads(matrices.mT)[0]):
         return "it would be right as w @ x, but here it is x @ w: transpose all four."
+    for n, name in enumerate(("w_q", "w_k", "w_v", "w_o")):
+        if gives(_ask_two_heads(torch.stack([w.T if n == m else w for m, w in enumerate(matrices)]))[0]):
+            return f"it would be right with {name} transposed: here it is x @ w, a row for each number of x."
     w_q, w_k, w_v, w_o = matrices
     dealt = torch.arange(8).reshape(4, 2).T.flatten()  # as if head 1 had every second column
     if gives(_ask_two_heads(torch.stack([w_q[:, dealt], w_k[:, dealt], w_v[:, dealt], w_o[dealt]]))[0]):
@@ -423,7 +428,8 @@ def _machines(
     cut: Callable = _own,
     heads: Callable = lambda H, n: H // n,
     rows: Callable = lambda w_o, n, r: w_o.chunk(n)[r],
-    width: Callable = lambda D, C, n: D,
+    mix: Callable = lambda q, k, v, C, n: attention(q, k, v),
+    take: Callable = _heads,
     flat: Callable = _merged,
 ) -> Callable:
     """Return what n machines send that share a layer, (n, B, T, C) and without the bias, with a mistake."""
@@ -431,9 +437,8 @@ def _machines(
     def send(x: Tensor, w_qkv: Tensor, w_o: Tensor, b_o: Tensor, H: int, n: int) -> Tensor:
         parts = []
         for r in range(n):
-            q, k, v = (_heads(x @ w, heads(H, n)) for w in cut(w_qkv, H, n, r))
-            mixed = attention(q, k, v, scale=width(q.shape[-1], x.shape[-1], n) ** -0.5)
-            parts.append(flat(mixed) @ rows(w_o, n, r))
+            q, k, v = (take(x @ w, heads(H, n)) for w in cut(w_qkv, H, n, r))
+            parts.append(flat(mix(q, k, v, x.shape[-1], n)) @ rows(w_o, n, r))
         return torch.stack(parts)
 
     return send
@@ -443,10 +448,19 @@ def _flattened(mixed: Tensor) -> Tensor:
     return mixed.reshape(mixed.shape[0], mixed.shape[2], -1)
 
 
+def _viewed(x: Tensor, H: int) -> Tensor:
+    return x.reshape(x.shape[0], H, x.shape[1], -1)
+
+
+def _over(width: Callable) -> Callable:
+    """Return attention whose scores are divided by the root of ``width(D, C, n)``."""
+    return lambda q, k, v, C, n: attention(q, k, v, scale=width(q.shape[-1], C, n) ** -0.5)
+
+
 def machines(answer: object) -> str | None:
     """Grade the repair of a layer whose heads are shared out among machines."""
     answer, cases = listed(answer), []
-    for B, T, H, n, D in ((3, 5, 4, 2, 6), (2, 7, 6, 3, 9), (5, 3, 2, 1, 11), (2, 3, 10, 5, 3)):
+    for B, T, H, n, D in ((3, 5, 4, 2, 6), (2, 7, 12, 3, 3), (5, 3, 3, 1, 11), (2, 3, 5, 5, 7)):
         C = H * D
         w_qkv, w_o = normal(C, 3 * C, seed=1) * 2 / C**0.5, normal(C, C, seed=2) / C**0.5
         cases.append((normal(B, T, C, seed=0), w_qkv, w_o, torch.zeros(C), H, n))
@@ -455,6 +469,7 @@ def machines(answer: object) -> str | None:
     straight = "cut straight into n, `w_qkv` gives the first machine queries and the last one values: it holds three matrices side by side, and a machine needs its columns of each."
     many = "H heads on each machine: there are H in all, so these are too many, and too narrow."
     swapped = "the heads are merged without swapping the axes of heads and tokens first."
+    dealt = "`view(B, H, T, D)` deals the tokens out to the heads: split the last axis, then swap tokens and heads."
     mistakes = [
         (_machines(_straight, lambda H, n: H), "it still does what it did. Take n = 2: which of the 3C columns of `w_qkv` does machine 0 get, and what do they make?"),
         (_machines(_straight), f"the number of heads is right now. But {straight}"),
@@ -474,14 +489,20 @@ def machines(answer: object) -> str | None:
         (_machines(lambda w, H, n, r: _own(w, H, n, n - 1 - r), rows=lambda w, n, r: w.chunk(n)[n - 1 - r]), "the machines have changed places: machine 0 has the first heads."),
         (_machines(_columns((1, 0, 2))), "queries and keys are swapped: the first C columns make queries."),
         (_machines(_columns((0, 2, 1))), "keys and values are swapped: the last C columns make values."),
+        (_machines(_columns((0, 1, 1))), "the keys are mixed; what is handed over are the values, the last C columns."),
+        (_machines(take=_viewed), dealt),
+        (_machines(take=_viewed, flat=_flattened), dealt),
+        (_machines(_straight, take=_viewed), dealt),
+        (_machines(mix=lambda q, k, v, C, n: attention_scores(q, k).softmax(-2) @ v), "the softmax runs over the queries; it should run over the keys, the last axis."),
         (_machines(flat=_flattened), swapped),
         (_machines(_straight, flat=_flattened), swapped),
-        (_machines(width=lambda D, C, n: C), "the scores are divided by √C; a head is still D wide, on any machine."),
-        (_machines(width=lambda D, C, n: C / n), "the scores are divided by the root of C / n, all that a machine holds; a head is D wide."),
-        (_machines(width=lambda D, C, n: D / n), "the root under the scores has n in it; a head is as wide as before, D."),
-        (_machines(width=lambda D, C, n: D * n), "the root under the scores has n in it; a head is as wide as before, D."),
-        (_machines(width=lambda D, C, n: 1), "the scores are not divided by √D."),
+        (_machines(mix=_over(lambda D, C, n: C)), "the scores are divided by √C; a head is still D wide, on any machine."),
+        (_machines(mix=_over(lambda D, C, n: C / n)), "the scores are divided by the root of C / n, all that a machine holds; a head is D wide."),
+        (_machines(mix=_over(lambda D, C, n: D / n)), "the root under the scores has n in it; a head is as wide as before, D."),
+        (_machines(mix=_over(lambda D, C, n: D * n)), "the root under the scores has n in it; a head is as wide as before, D."),
+        (_machines(mix=_over(lambda D, C, n: 1)), "the scores are not divided by √D."),
         (lambda *a: right(*a).sum(0), "this is the sum, the whole layer; what each machine sends is asked, (n, B, T, C)."),
+        (lambda *a: right(*a).sum(0, keepdim=True), "this is the sum, the whole layer; what each machine sends is asked, (n, B, T, C)."),
         (lambda *a: right(*a).mean(0), "this is a mean; what each machine sends is asked, (n, B, T, C)."),
         (lambda *a: right(*a).transpose(0, 1), "the machines should be the first axis: (n, B, T, C)."),
         (lambda *a: right(*a).flatten(0, 1), "put what the machines send behind one another on an axis of its own: `torch.stack`, not `cat`."),
@@ -496,7 +517,7 @@ def _bias_once(answer: Callable, right: Callable, cases: list[tuple]) -> str | N
     """Say whether the bias is once in the sum of what the machines send, on whichever it is."""
     for x, w_qkv, w_o, none, H, n in cases:
         b_o = normal(len(none), seed=3)
-        sent = numbers(call(answer, x, w_qkv, w_o, b_o.clone(), H, n))
+        sent = numbers(call(answer, *(part.clone() for part in (x, w_qkv, w_o, b_o)), H, n))
         found = (sent - numbers(right(x, w_qkv, w_o, none, H, n))).sum(0)  # (B, T, C)
         once = numbers(b_o).expand_as(found)
         known = [

@@ -292,6 +292,12 @@ def sent_in_place(x, w_qkv, w_o, b_o, H, n):
     return sends(bias=lambda b, n, r: b)(x, w_qkv, w_o, b_o, H, n)
 
 
+def all_spoiled(x, w_qkv, w_o, b_o, H, n):
+    parts = sends()(x, w_qkv, w_o, b_o, H, n)
+    w_o.zero_()
+    return parts
+
+
 def all_heads(x, w_qkv, w_o, b_o, H, n):
     layer = sends()(x, w_qkv, w_o, b_o, H, 1)
     return layer.expand(n, -1, -1, -1)
@@ -342,6 +348,8 @@ RIGHT = {
         by_hand(w_v=AGE @ TURNED / 7, w_o=7 * TURNED.T),
         by_hand(w_q=-ASK / 2, w_k=-2 * NAME),
         centred(20.0),
+        by_hand(w_q=-ASK, w_k=blocks(1 - I4, 1 - I4, O4, O4)),  # whoever has another name loses
+        by_hand(w_q=20 * blocks(I4, 0.3 * I4, 0.3 * I4, I4)),
         torch.stack(BY_HAND).int(),
     ],
     "5.15": [sends(), sends(bias=first_only), sent_by_slices, sent_at_once, sent_regrouped, sent_numpy, lambda *a: list(sends()(*a)), lambda *a: dict(enumerate(sends()(*a)))],
@@ -463,6 +471,9 @@ WRONG = [
     ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 11 / 32}, "guessed apart"),
     ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 7 / 16}, "in the 8 others both are right"),
     ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 0.5}, "half_both: almost"),
+    ("5.12", {"one_both": 1 / 4, "half_right": 9 / 16, "half_both": 9 / 16}, "eight ages to guess from"),
+    ("5.12", {"one_both": 12.5, "half_right": 56, "half_both": 56}, "not per cents"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 0.6, "half_both": 9 / 16}, "half_right: 8 of the 64"),
     ("5.12", [1 / 8, 9 / 16, 9 / 16], "keep the dict"),
     ("5.13", {"statement": True, "ways": 4, "cache": 24}, "that is what the statement says"),
     ("5.13", {"statement": True, "ways": 6, "cache": 24}, "share nothing but those"),
@@ -497,6 +508,9 @@ WRONG = [
     ("5.14", by_hand(w_o=blocks(I4, I4, I4, I4)), "added up"),
     ("5.14", by_hand(w_o=0.5 * blocks(I4, I4, I4, I4)), "the mean of the two ages"),
     ("5.14", by_hand(w_o=blocks(I4, I4, O4, O4)), "both halves hold the age of the first child"),
+    ("5.14", by_hand(w_o=blocks(I4, O4, I4, O4)), "in the first half, added up"),
+    ("5.14", by_hand(w_k=NAME.T), "right with w_k transposed"),
+    ("5.14", by_hand(w_v=AGE.T), "right with w_v transposed"),
     ("5.14", by_hand(w_o=torch.zeros(8, 8)), "the layer returns zeros"),
     ("5.14", by_hand(w_o=20 * HANDED), "a 1 and three zeros"),
     ("5.14", by_hand(w_q=-ASK), "head 1 gives them 0.00"),
@@ -528,6 +542,13 @@ WRONG = [
     ("5.15", sends(attend=scored(12**-0.5)), "the root of C / n"),
     ("5.15", sends(attend=scored(1.0)), "not divided by √D"),
     ("5.15", sends(merge=flat), "without swapping"),
+    ("5.15", sends(heads=lambda H, n: 2), "right at first, but not for"),
+    ("5.15", sends(split=viewed), "deals the tokens out"),
+    ("5.15", sends(split=viewed, merge=flat), "deals the tokens out"),
+    ("5.15", sends(attend=scored(axis=-2)), "runs over the queries"),
+    ("5.15", sends(cut=lambda w, n, r: [columns_of(w, n, r)[part] for part in (0, 1, 1)]), "the keys are mixed"),
+    ("5.15", lambda *a: sends()(*a).sum(0, keepdim=True), "this is the sum"),
+    ("5.15", all_spoiled, "it changes `w_o`"),
     ("5.15", lambda *a: sends()(*a).sum(0), "this is the sum"),
     ("5.15", lambda *a: sends()(*a).transpose(0, 1), "the first axis"),
     ("5.15", lambda *a: sends()(*a).flatten(0, 1), "not `cat`"),
