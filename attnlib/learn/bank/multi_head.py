@@ -394,6 +394,8 @@ def both_ages(answer: object) -> str | None:
         if gives(_ask_two_heads(torch.stack([w.T if n == m else w for m, w in enumerate(matrices)]))[0]):
             return f"it would be right with {name} transposed: here it is x @ w, a row for each number of x."
     w_q, w_k, w_v, w_o = matrices
+    if gives(_ask_two_heads(torch.stack([-w_q, w_k, w_v, w_o]))[0]):
+        return "a sign is turned round: the child that is asked for gets the least weight."
     dealt = torch.arange(8).reshape(4, 2).T.flatten()  # as if head 1 had every second column
     if gives(_ask_two_heads(torch.stack([w_q[:, dealt], w_k[:, dealt], w_v[:, dealt], w_o[dealt]]))[0]):
         return "it would be right if columns were dealt out in turn; head 1 has the first four, head 2 the last four."
@@ -482,6 +484,10 @@ def machines(answer: object) -> str | None:
         (_machines(_columns(step="dealt")), "the columns are dealt out to the machines in turn; neighbouring columns make a head."),
         (_machines(_columns(step="dealt"), rows=lambda w, n, r: w[r::n]), "columns and rows are dealt out to the machines in turn; neighbouring ones make a head."),
         (_machines(rows=lambda w, n, r: w[r::n]), "the rows of `w_o` are dealt out in turn; neighbouring rows belong to a head."),
+        (_machines(_straight, rows=lambda w, n, r: w[r::n]), straight),
+        (_machines(rows=lambda w, n, r: torch.eye(len(w)).chunk(n)[r]), "`w_o` is missing: what a machine has found goes through its rows of it."),
+        (lambda *a: right(*a).cumsum(0), "each machine sends the sum of all before it as well; each should send its own part."),
+        (lambda *a: right(*a)[:1].expand(a[-1], -1, -1, -1), "every machine sends what machine 0 found."),
         (_machines(rows=lambda w, n, r: w.chunk(n)[0]), "every machine takes the first rows of `w_o`; they belong to the heads of machine 0."),
         (_machines(rows=lambda w, n, r: w.T.chunk(n)[r]), "these are columns of `w_o`, numbers of the output; its rows belong to the heads."),
         (_machines(lambda w, H, n, r: _own(w, H, n, 0)), "every machine computes the heads of machine 0."),
