@@ -71,16 +71,19 @@ class Lookup(nn.Module):
         return self.attend(question, pairs, need_weights=True)[1][:, :, 0]
 
 
-def tie(heads: MultiHeadAttention) -> MultiHeadAttention:
-    """Let every head take the queries and keys of the first: one table of weights for all, in place.
+def tie(heads: MultiHeadAttention, *names: str) -> MultiHeadAttention:
+    """Let every head take the first one's part of some matrices, in place.
 
     Args:
         heads: As many heads of keys as of queries.
+        *names: Which matrices, of ``"q_proj"``, ``"k_proj"`` and ``"v_proj"``. If none is named, those of
+            queries and keys: one table of weights for all.
 
     Returns:
         The same heads.
     """
-    for projection in (heads.q_proj, heads.k_proj):
+    for name in names or ("q_proj", "k_proj"):
+        projection = getattr(heads, name)
         parametrize.register_parametrization(projection, "weight", _Tie(heads.num_heads))
     return heads
 

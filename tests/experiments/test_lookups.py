@@ -65,6 +65,13 @@ def test_tied_heads_have_one_table_of_weights_and_values_of_their_own():
     assert not any(torch.equal(first, other) for other in others)
 
 
+def test_heads_are_tied_in_what_is_named_and_nothing_else():
+    heads = tie(MultiHeadAttention(12, 3, bias=False), "q_proj", "v_proj")
+    for name, shared in (("q_proj", True), ("k_proj", False), ("v_proj", True), ("out_proj", False)):
+        first, *others = getattr(heads, name).weight.chunk(3)
+        assert [torch.equal(first, other) for other in others] == [shared] * 2
+
+
 def test_training_is_watched_and_leaves_the_callers_random_numbers():
     torch.manual_seed(5)
     expected = torch.rand(3)

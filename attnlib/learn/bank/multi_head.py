@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
-from attnlib.functional import attention, attention_weights
-from attnlib.instruments.cost import multihead_flops, multihead_parameters
+from attnlib.functional import attention, attention_scores, attention_weights
+from attnlib.instruments.cost import multihead_parameters
 from attnlib.learn.calling import AnswerError, call
-from attnlib.learn.grading import Exercise, by_cases, name_number, normal, numbers, single
+from attnlib.learn.grading import Exercise, by_cases, close, listed, name_number, normal, numbers, single
 
 
 def _wrong_parameters(C: int, H: int, Hkv: int, bias: bool) -> list[tuple[float, str]]:
@@ -51,29 +55,6 @@ def parameters(answer: object) -> str | None:
     return None
 
 
-def operations(answer: object) -> str | None:
-    """Grade the floating-point operations of a forward pass."""
-    for T, C, H in ((10, 12, 3), (100, 512, 8), (7, 22, 2)):
-        right, projections, mixing = multihead_flops(1, T, C, H), 8 * T * C * C, 4 * T * T * C
-        narrow = "a head is D = C / H wide, so H heads cost as much as one of width C."
-        known = [
-            (right / 2, "a multiplication and an addition are two operations."),
-            (projections, "these are the four projections; scores and mixing are missing."),
-            (mixing, "these are scores and mixing; the four projections are missing."),
-            (projections * 3 / 4 + mixing, "the fourth projection, W_O, is missing."),
-            (projections + mixing / 2, "scores and mixing cost 2 T² C each; one of them is missing."),
-            (projections + H * mixing, narrow),
-            (H * right, narrow),
-            (H * projections + mixing, "the projections are C by C for all heads together."),
-            (projections + mixing / H, "that is one head's part of scores and mixing; there are H."),
-            (projections / T + mixing, "each of the T tokens is projected."),
-        ]
-        wrong = name_number(single(call(answer, T, C, H)), right, known, f"with T = {T}, C = {C}, H = {H}: ")
-        if wrong:
-            return wrong
-    return None
-
-
 def _dealt(heads: Tensor) -> Tensor:
     return heads.permute(0, 2, 3, 1).flatten(2)
 
@@ -91,26 +72,6 @@ def merge(answer: object) -> str | None:
         (lambda x: x.sum(1), "the heads are added up; they hold different coordinates."),
     ]  # fmt: skip
     return by_cases(answer, _dealt, cases, mistakes)
-
-
-def repeat(answer: object) -> str | None:
-    """Grade the repetition of shared heads."""
-    cases = [
-        (normal(*shape, seed=0), H) for shape, H in (((2, 3, 5, 4), 6), ((3, 2, 7, 5), 10), ((2, 7, 3, 2), 7))
-    ]
-    mistakes = [
-        (lambda k, H: k.repeat(1, H // k.shape[1], 1, 1), "the heads come as 0, 1, 2, 0, 1, 2: query heads 0 and 1 should share head 0. `repeat_interleave` does that."),
-        (lambda k, H: k.repeat_interleave(H, dim=1), "each head is repeated H times; there are Hkv already, so H / Hkv are enough."),
-        (lambda k, H: k.repeat_interleave(2, dim=1), "each head is repeated twice, whatever H is: it is needed H / Hkv times."),
-        (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=2), "the keys are repeated; the heads are axis 1."),
-        (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=0), "the batch is repeated; the heads are axis 1."),
-        (lambda k, H: k, "nothing is repeated yet."),
-        (lambda k, H: k.repeat(1, H, 1, 1), "all heads are repeated H times; there are Hkv already, so H / Hkv are enough."),
-        (lambda k, H: k.repeat_interleave(H // k.shape[1], dim=-1), "the numbers of a key are repeated; the heads are axis 1."),
-        (lambda k, H: k[:, :1].expand(-1, H, -1, -1), "all query heads share head 0; each of the Hkv heads serves H / Hkv of them."),
-        (lambda k, H: k.mean(1, keepdim=True).expand(-1, H, -1, -1), "you average the heads; each serves H / Hkv query heads as it is."),
-    ]  # fmt: skip
-    return by_cases(answer, lambda k, H: k.repeat_interleave(H // k.shape[1], dim=1), cases, mistakes)
 
 
 def _found(weights: Tensor, relation: Tensor) -> Tensor:
@@ -325,6 +286,259 @@ def previous(answer: object) -> str | None:
     return None
 
 
+PAIRS = torch.tensor([(a, b) for a in range(4) for b in range(4) if a != b])  # the 12 questions
+AGES = torch.cartesian_prod(*[torch.arange(4)] * 4)  # of the four children, (256, 4)
+THERE = torch.stack([torch.ones(12, 4).bool(), one_hot(PAIRS, 4).sum(1).bool()])  # all, or who is asked for
+
+
+def _four_matrices(answer: object) -> Tensor:
+    """Read w_q, w_k, w_v and w_o, (4, 8, 8).
+
+    Raises:
+        AnswerError: If they have another form.
+    """
+    names = "w_q", "w_k", "w_v", "w_o"
+    if isinstance(answer, Mapping) and set(answer) == set(names):
+        answer = [answer[name] for name in names]
+    if not isinstance(answer, (list, tuple, Tensor, np.ndarray)) or len(answer) != 4:
+        raise AnswerError("four matrices are asked, w_q, w_k, w_v and w_o, in a list.")
+    matrices = [numbers(one) for one in answer]
+    for name, w in zip(names, matrices, strict=True):
+        if w.shape != (8, 8):
+            raise AnswerError(f"{name} should be (8, 8), it is {tuple(w.shape)}.")
+        if not w.isfinite().all():
+            raise AnswerError(f"the numbers of {name} must be finite.")
+    return torch.stack(matrices)
+
+
+def _ask_two_heads(matrices: Tensor, scale: float = 0.5) -> tuple[Tensor, Tensor]:
+    """Put all questions to all families: what the layer returns, (2, 256, 12, 8), and weights (2, 256, 12, 2, 4)."""
+    w_q, w_k, w_v, w_o = matrices
+    children = torch.cat([torch.eye(4).expand(256, 4, 4), one_hot(AGES, 4)], -1).double()
+    q = (one_hot(PAIRS, 4).flatten(1).double() @ w_q).unflatten(-1, (2, 4))  # (12, 2, 4)
+    k, v = ((children @ w).unflatten(-1, (2, 4)) for w in (w_k, w_v))  # (256, 4, 2, 4)
+    scores = torch.einsum("qhd,fshd->fqhs", q, k) * scale
+    weights = scores.masked_fill(~THERE[:, None, :, None], -torch.inf).softmax(-1)
+    return torch.einsum("pfqhs,fshd->pfqhd", weights, v).flatten(-2) @ w_o, weights
+
+
+def _other_halves(first: Tensor, second: Tensor) -> list[tuple[Tensor, str]]:
+    """Return what known mistakes make of the two halves of the output, each with its words."""
+    none, middle, both = torch.zeros_like(first), (first + second) / 2, first + second
+    names = one_hot(PAIRS, 4).double().flatten(1).expand(256, 12, 8)
+    shares = THERE.double() / THERE.sum(-1, keepdim=True)
+    even = torch.einsum("pqs,fsa->pfqa", shares, one_hot(AGES, 4).double())
+    halves = [
+        (second, first, "the ages have changed places: that of the first child stands first."),
+        (first, first, "both halves hold the age of the first child: do both heads ask for the first name, or is one head read twice?"),
+        (second, second, "both halves hold the age of the second child: do both heads ask for the second name, or is one head read twice?"),
+        (first, none, "the second half stays empty: what head 2 brings gets lost, in w_v or in w_o."),
+        (none, second, "the first half stays empty: what head 1 brings gets lost, in w_v or in w_o."),
+        (second, none, "only the age of the second child arrives, and in the first half."),
+        (none, first, "only the age of the first child arrives, and in the second half."),
+        (middle, middle, "both halves hold the mean of the two ages: a head that asks for two names at once brings one average. Let each ask for one."),
+        (both, both, "each half holds both ages, added up: w_o puts both heads into both halves."),
+        (both, none, "both ages arrive in the first half, added up: w_o should put head 2 into the second."),
+        (none, both, "both ages arrive in the second half, added up: w_o should put head 1 into the first."),
+        (none, none, "the layer returns zeros: is there an age in the values, and a way through w_o?"),
+        (even, even, "every child gets the same weight: a score must be larger where the name asked for is the child's. Do the two meet in the same columns?"),
+    ]  # fmt: skip
+    return [
+        (names, "these are names: the values should hold ages, the last four numbers of a child."),
+        *((torch.cat([a, b], -1), words) for a, b, words in halves),
+    ]
+
+
+def _where_two_heads_look(out: Tensor, weights: Tensor, right: Tensor) -> str:
+    """Say what is wrong with the weights of two heads; if nothing is, that it lies in what they bring."""
+    if (weights - weights[:, :1]).abs().max() > 1e-3:
+        return "the weights change with the ages of the children: a key should hold the name alone."
+    weights = weights[0, 0]  # (12, 2, 4), with all four children
+    on = torch.stack([weights[range(12), :, PAIRS[:, n]] for n in (0, 1)])  # (2 asked for, 12, 2 heads)
+    most, next_most = weights.topk(2).values.unbind(-1)
+    looks = ((on >= most) & (most > next_most + 1e-6)).all(1)  # (2 asked for, 2 heads): always there most
+    for n, name in enumerate(("first", "second")):
+        if looks[n].all() and not looks[1 - n].any():
+            return f"both heads look at the child that is asked for {name}."
+    if not (looks.any(0).all() and looks.any(1).all()):
+        (a, b), (c, d) = weights[0, :, :2].tolist()  # asked for the first two names
+        return f"with four children, asked for the first two names: head 1 gives them {a:.2f} and {b:.2f} of its weight, head 2 {c:.2f} and {d:.2f}. One head should look at each."
+    least = on.amax(0).min().item()
+    if least < 0.95:
+        return f"the heads look at the right children, but not firmly: a weight of {least:.2f} leaves too much for the others. Make the scores larger."
+    if (out.unflatten(-1, (2, 4)).argmax(-1) == right.unflatten(-1, (2, 4)).argmax(-1)).all():
+        return "both heads look where they should, and the largest number of each half is right; but an age should arrive as a 1 and three zeros."
+    return "both heads look where they should, one at each child. What they bring (w_v) or where it is put (w_o) is not right yet."
+
+
+def both_ages(answer: object) -> str | None:
+    """Grade the matrices of two heads that look two ages up at once."""
+    matrices = _four_matrices(answer)
+    out, weights = _ask_two_heads(matrices)
+    first, second = (one_hot(AGES, 4).double()[:, PAIRS[:, n]] for n in (0, 1))  # (256, 12, 4)
+    right = torch.cat([first, second], -1)
+
+    def gives(found: Tensor, other: Tensor = right) -> bool:
+        return bool((found - other).abs().max() <= 0.05)
+
+    if gives(out):
+        return None
+    if not out.isfinite().all():
+        return "the scores overflow: smaller numbers in w_q and w_k are enough."
+    for wrong, words in _other_halves(first, second):
+        if gives(out, wrong):
+            return words
+    if gives(_ask_two_heads(matrices.mT)[0]):
+        return "it would be right as w @ x, but here it is x @ w: transpose all four."
+    for n, name in enumerate(("w_q", "w_k", "w_v", "w_o")):
+        if gives(_ask_two_heads(torch.stack([w.T if n == m else w for m, w in enumerate(matrices)]))[0]):
+            return f"it would be right with {name} transposed: here it is x @ w, a row for each number of x."
+    w_q, w_k, w_v, w_o = matrices
+    if gives(_ask_two_heads(torch.stack([-w_q, w_k, w_v, w_o]))[0]):
+        return "a sign is turned round: the child that is asked for gets the least weight."
+    dealt = torch.arange(8).reshape(4, 2).T.flatten()  # as if head 1 had every second column
+    if gives(_ask_two_heads(torch.stack([w_q[:, dealt], w_k[:, dealt], w_v[:, dealt], w_o[dealt]]))[0]):
+        return "it would be right if columns were dealt out in turn; head 1 has the first four, head 2 the last four."
+    if gives(_ask_two_heads(matrices, scale=1.0)[0]):
+        return "it would be right if the scores were not divided by √4: make up for it."
+    return _where_two_heads_look(out, weights, right)
+
+
+def _columns(order: tuple[int, ...] = (0, 1, 2), step: str = "near") -> Callable:
+    """Return how a machine takes its columns of queries, keys and values."""
+
+    def cut(w_qkv: Tensor, H: int, n: int, r: int) -> list[Tensor]:
+        three = w_qkv.chunk(3, dim=1)
+        return [three[part][:, r::n] if step == "dealt" else three[part].chunk(n, dim=1)[r] for part in order]
+
+    return cut
+
+
+_own = _columns()
+
+
+def _straight(w_qkv: Tensor, H: int, n: int, r: int) -> tuple[Tensor, ...]:
+    return w_qkv.chunk(n, dim=1)[r].chunk(3, dim=1)
+
+
+def _head_by_head(w_qkv: Tensor, H: int, n: int, r: int) -> list[Tensor]:
+    mine = w_qkv.unflatten(1, (H, 3, -1)).chunk(n, dim=1)[r]  # (C, H / n, 3, D)
+    return [mine[:, :, part].flatten(1) for part in range(3)]
+
+
+def _machines(
+    cut: Callable = _own,
+    heads: Callable = lambda H, n: H // n,
+    rows: Callable = lambda w_o, n, r: w_o.chunk(n)[r],
+    mix: Callable = lambda q, k, v, C, n: attention(q, k, v),
+    take: Callable = _heads,
+    flat: Callable = _merged,
+) -> Callable:
+    """Return what n machines send that share a layer, (n, B, T, C) and without the bias, with a mistake."""
+
+    def send(x: Tensor, w_qkv: Tensor, w_o: Tensor, b_o: Tensor, H: int, n: int) -> Tensor:
+        parts = []
+        for r in range(n):
+            q, k, v = (take(x @ w, heads(H, n)) for w in cut(w_qkv, H, n, r))
+            parts.append(flat(mix(q, k, v, x.shape[-1], n)) @ rows(w_o, n, r))
+        return torch.stack(parts)
+
+    return send
+
+
+def _flattened(mixed: Tensor) -> Tensor:
+    return mixed.reshape(mixed.shape[0], mixed.shape[2], -1)
+
+
+def _viewed(x: Tensor, H: int) -> Tensor:
+    return x.reshape(x.shape[0], H, x.shape[1], -1)
+
+
+def _over(width: Callable) -> Callable:
+    """Return attention whose scores are divided by the root of ``width(D, C, n)``."""
+    return lambda q, k, v, C, n: attention(q, k, v, scale=width(q.shape[-1], C, n) ** -0.5)
+
+
+def machines(answer: object) -> str | None:
+    """Grade the repair of a layer whose heads are shared out among machines."""
+    answer, cases = listed(answer), []
+    for B, T, H, n, D in ((3, 5, 4, 2, 6), (2, 7, 12, 3, 3), (5, 3, 3, 1, 11), (2, 3, 5, 5, 7)):
+        C = H * D
+        w_qkv, w_o = normal(C, 3 * C, seed=1) * 2 / C**0.5, normal(C, C, seed=2) / C**0.5
+        cases.append((normal(B, T, C, seed=0), w_qkv, w_o, torch.zeros(C), H, n))
+    right = _machines()
+    whole = _machines(lambda w, H, n, r: w.chunk(3, dim=1), lambda H, n: H, lambda w, n, r: w)
+    straight = "cut straight into n, `w_qkv` gives the first machine queries and the last one values: it holds three matrices side by side, and a machine needs its columns of each."
+    many = "H heads on each machine: there are H in all, so these are too many, and too narrow."
+    swapped = "the heads are merged without swapping the axes of heads and tokens first."
+    dealt = "`view(B, H, T, D)` deals the tokens out to the heads: split the last axis, then swap tokens and heads."
+    mistakes = [
+        (_machines(_straight, lambda H, n: H), "it still does what it did. Take n = 2: which of the 3C columns of `w_qkv` does machine 0 get, and what do they make?"),
+        (_machines(_straight), f"the number of heads is right now. But {straight}"),
+        (_machines(heads=lambda H, n: H), f"the columns are right now. But see the shapes: {many}"),
+        (_machines(heads=lambda H, n: n), "n heads on each machine: it should be H / n."),
+        (_machines(heads=lambda H, n: 1), "each machine has one wide head: its H / n heads are still to be split."),
+        (_machines(_straight, lambda H, n: 1), straight),
+        (_machines(_straight, lambda H, n: n), straight),
+        (_machines(_head_by_head), "the columns of `w_qkv` are read head by head, with q, k and v of each; here all queries come first, then all keys, then all values."),
+        (_machines(_columns(step="dealt")), "the columns are dealt out to the machines in turn; neighbouring columns make a head."),
+        (_machines(_columns(step="dealt"), rows=lambda w, n, r: w[r::n]), "columns and rows are dealt out to the machines in turn; neighbouring ones make a head."),
+        (_machines(rows=lambda w, n, r: w[r::n]), "the rows of `w_o` are dealt out in turn; neighbouring rows belong to a head."),
+        (_machines(_straight, rows=lambda w, n, r: w[r::n]), straight),
+        (_machines(rows=lambda w, n, r: torch.eye(len(w)).chunk(n)[r]), "`w_o` is missing: what a machine has found goes through its rows of it."),
+        (lambda *a: right(*a).cumsum(0), "each machine sends the sum of all before it as well; each should send its own part."),
+        (lambda *a: right(*a)[:1].expand(a[-1], -1, -1, -1), "every machine sends what machine 0 found."),
+        (_machines(rows=lambda w, n, r: w.chunk(n)[0]), "every machine takes the first rows of `w_o`; they belong to the heads of machine 0."),
+        (_machines(rows=lambda w, n, r: w.T.chunk(n)[r]), "these are columns of `w_o`, numbers of the output; its rows belong to the heads."),
+        (_machines(lambda w, H, n, r: _own(w, H, n, 0)), "every machine computes the heads of machine 0."),
+        (_machines(lambda w, H, n, r: _own(w, H, n, n - 1 - r)), "the machines have changed places: machine 0 has the first heads."),
+        (_machines(lambda w, H, n, r: _own(w, H, n, n - 1 - r), rows=lambda w, n, r: w.chunk(n)[n - 1 - r]), "the machines have changed places: machine 0 has the first heads."),
+        (_machines(_columns((1, 0, 2))), "queries and keys are swapped: the first C columns make queries."),
+        (_machines(_columns((0, 2, 1))), "keys and values are swapped: the last C columns make values."),
+        (_machines(_columns((0, 1, 1))), "the keys are mixed; what is handed over are the values, the last C columns."),
+        (_machines(take=_viewed), dealt),
+        (_machines(take=_viewed, flat=_flattened), dealt),
+        (_machines(_straight, take=_viewed), dealt),
+        (_machines(mix=lambda q, k, v, C, n: attention_scores(q, k).softmax(-2) @ v), "the softmax runs over the queries; it should run over the keys, the last axis."),
+        (_machines(flat=_flattened), swapped),
+        (_machines(_straight, flat=_flattened), swapped),
+        (_machines(mix=_over(lambda D, C, n: C)), "the scores are divided by √C; a head is still D wide, on any machine."),
+        (_machines(mix=_over(lambda D, C, n: C / n)), "the scores are divided by the root of C / n, all that a machine holds; a head is D wide."),
+        (_machines(mix=_over(lambda D, C, n: D / n)), "the root under the scores has n in it; a head is as wide as before, D."),
+        (_machines(mix=_over(lambda D, C, n: D * n)), "the root under the scores has n in it; a head is as wide as before, D."),
+        (_machines(mix=_over(lambda D, C, n: 1)), "the scores are not divided by √D."),
+        (lambda *a: right(*a).sum(0), "this is the sum, the whole layer; what each machine sends is asked, (n, B, T, C)."),
+        (lambda *a: right(*a).sum(0, keepdim=True), "this is the sum, the whole layer; what each machine sends is asked, (n, B, T, C)."),
+        (lambda *a: right(*a).mean(0), "this is a mean; what each machine sends is asked, (n, B, T, C)."),
+        (lambda *a: right(*a).transpose(0, 1), "the machines should be the first axis: (n, B, T, C)."),
+        (lambda *a: right(*a).flatten(0, 1), "put what the machines send behind one another on an axis of its own: `torch.stack`, not `cat`."),
+        (lambda *a: right(*a) / a[-1], "each part is divided by n; parts of a sum are not."),
+        (whole, "every machine computes all the heads: the sum is n times the layer."),
+        (lambda *a: whole(*a) / a[-1], "every machine computes all the heads and sends an n-th: the sum is right, but no work is shared."),
+    ]  # fmt: skip
+    return by_cases(answer, right, cases, mistakes) or _bias_once(answer, right, cases)
+
+
+def _bias_once(answer: Callable, right: Callable, cases: list[tuple]) -> str | None:
+    """Say whether the bias is once in the sum of what the machines send, on whichever it is."""
+    for x, w_qkv, w_o, none, H, n in cases:
+        b_o = normal(len(none), seed=3)
+        sent = numbers(call(answer, *(part.clone() for part in (x, w_qkv, w_o, b_o)), H, n))
+        found = (sent - numbers(right(x, w_qkv, w_o, none, H, n))).sum(0)  # (B, T, C)
+        once = numbers(b_o).expand_as(found)
+        known = [
+            (n * once, f"the heads are right. But add up what {n} machines send: what is in it {n} times?"),
+            (0 * once, "the heads are right, but the bias got lost: it belongs into the sum, once."),
+            (once / n, "the heads are right, but only a part of the bias arrives: all of it belongs into the sum, once."),
+            (-once, "the heads are right; the bias should be added, not subtracted."),
+            ((n - 1) * once, f"the heads are right. But the bias is in the sum {n - 1} times; once is enough."),
+        ]  # fmt: skip
+        if not close(found, once):
+            other = "the heads are right, the bias is not: it should be in the sum of what the machines send once, for every token."
+            return next((words for wrong, words in known if close(found, wrong)), other)
+    return None
+
+
 EXERCISES = [
     Exercise(
         "5.2", "Count the parameters", "easy", 6,
@@ -336,16 +550,6 @@ EXERCISES = [
         "With Hkv = H it is 4 C², however many heads there are; sharing keys and values makes two of the four smaller.",
     ),
     Exercise(
-        "5.3", "Count the operations", "easy", 6,
-        (
-            "A product of (n, k) and (k, m) takes 2 n k m operations.",
-            "Four projections of T tokens: 2 T C² each. One head's scores: 2 T² D, and as many for mixing the values.",
-            "H heads of width D = C / H: add up, and H is gone.",
-        ),
-        operations,
-        "H cancels: more heads are narrower heads.",
-    ),
-    Exercise(
         "5.5", "Merge what was dealt", "medium", 8,
         (
             "In the result, which head does coordinate 0 of a token come from? And 1, 2, 3?",
@@ -353,15 +557,6 @@ EXERCISES = [
         ),
         merge,
         "Blocks or dealt out in turn: both are used, and the shape does not tell which.",
-    ),
-    Exercise(
-        "5.6", "Repeat the keys", "medium", 5,
-        (
-            "Each head is needed H // Hkv times, one after the other: 0, 0, 1, 1, 2, 2.",
-            "`repeat_interleave` repeats each; `repeat` repeats the whole.",
-        ),
-        repeat,
-        "Which query head shares with which is a convention, and the wrong one runs without a word.",
     ),
     Exercise(
         "5.7", "Score a head", "medium", 8,
@@ -409,5 +604,25 @@ EXERCISES = [
         ),
         previous,
         "Content plays no part in it: such a head copies from its left neighbour whatever stands there. Two layers later that is half of a rule that repeats what it has seen.",
+    ),
+    Exercise(
+        "5.14", "Both ages by hand", "hard", 12,
+        (
+            "Begin with the keys: what must a key hold for a question to find its child, and what would only disturb it? Both heads may have the same.",
+            "Head 1 is to ask for the first name, head 2 for the second. Which four rows of `w_q` may head 1's columns use?",
+            "Write each matrix as four blocks of (4, 4): two for the first four rows, two for the last four. Zeros and multiples of the identity are enough.",
+        ),
+        both_ages,
+        "The queries differ, and nothing else has to: both heads have the same keys and the same values, as in multi-query attention. What training took two hundred batches to find are four matrices of ones and zeros, one of them enlarged.",
+    ),
+    Exercise(
+        "5.15", "One layer, several machines", "hard", 12,
+        (
+            "Take n = 2 and number the 3C columns of `w_qkv`. Which of them does machine 0 need, for the first half of the heads? Which does it get?",
+            "How wide is a head in the whole layer, and how wide is it in what a machine computes here?",
+            "Write down the sum of what n machines send. Everything in it that is not a head stands there how often?",
+        ),
+        machines,
+        "With n = 1 all three vanish, so that a test on one machine sees none of them. A layer is a sum over heads, and heads can be computed anywhere; what belongs to no head, the bias, belongs to the sum.",
     ),
 ]  # fmt: skip

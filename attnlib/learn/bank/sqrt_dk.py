@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Mapping
 
@@ -11,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from attnlib.learn.calling import AnswerError, call
-from attnlib.learn.grading import Exercise, by_cases, normal, numbers, scalar, single, unit
+from attnlib.learn.grading import Exercise, by_cases, listed, normal, numbers, scalar, single, unit
 
 
 def with_a_mean(answer: object) -> str | None:
@@ -166,17 +165,6 @@ def cosine_scores(answer: object) -> str | None:
     return by_cases(answer, _cosines, cases, mistakes, tolerance=1e-3)
 
 
-def _two(answer: object) -> Callable:
-    """Return the learner's function with a pair of matrices as a list: a tuple is as good here."""
-
-    @functools.wraps(answer)
-    def listed(*arguments: object) -> object:
-        result = answer(*arguments)
-        return list(result) if isinstance(result, tuple) else result
-
-    return listed if callable(answer) else answer
-
-
 def _read_vectors(name: str, given: object, d: int) -> Tensor:
     """Read a list of vectors ``(N, d)``.
 
@@ -212,7 +200,7 @@ def _breaks_assumptions(name: str, x: Tensor) -> str | None:
 def any_spread(answer: object) -> str | None:
     """Grade queries and keys with (Z) and (U), but any spread of their scores."""
     for n, (d, spread) in enumerate(((10, 6), (6, 6), (14, 0), (22, 8), (6, 2))):
-        given = call(_two(answer), d, spread)
+        given = call(listed(answer), d, spread)
         given = list(given.values()) if isinstance(given, Mapping) else given
         try:
             q, k = given

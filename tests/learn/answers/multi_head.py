@@ -18,10 +18,6 @@ def sizes(C, H, Hkv, bias):
     return sum(C * n + bias * n for n in (C, Hkv * D, Hkv * D)) + C * C + bias * C
 
 
-def flops(T, C, H):
-    return 8 * T * C**2 + 4 * T**2 * C
-
-
 CACHE = {"own": 2 * 24 * 4096 * 32 * 128 * 2, "grouped": 3 * 2**27, "one": 3 * 2**24}
 
 
@@ -203,10 +199,113 @@ def some_elsewhere(T):
     return w_q
 
 
+I4, O4 = torch.eye(4), torch.zeros(4, 4)
+
+
+def blocks(a, b, c, d):  # of a matrix (8, 8), row by row
+    return torch.cat([torch.cat([a, b], 1), torch.cat([c, d], 1)])
+
+
+ASK = 20 * torch.eye(8)
+NAME = blocks(I4, I4, O4, O4)  # into both heads
+AGE = blocks(O4, O4, I4, I4)
+HANDED = torch.eye(8)
+BY_HAND = [ASK, NAME, AGE, HANDED]
+LATER = torch.arange(8).roll(4)  # the other head first
+MIXED = torch.linalg.qr(torch.randn(4, 4, generator=torch.Generator().manual_seed(0)))[0]
+TURNED = torch.block_diag(MIXED, MIXED)
+
+
+def by_hand(**changed):
+    made = dict(zip(("w_q", "w_k", "w_v", "w_o"), BY_HAND, strict=True))
+    return list((made | changed).values())
+
+
+def centred(size):  # a name less the mean of all names, and scores below zero
+    less = I4 - 0.25
+    return [size * torch.block_diag(less, less), blocks(less, less, O4, O4), AGE, HANDED]
+
+
+def columns_of(w_qkv, n, r):
+    return [w.chunk(n, dim=1)[r] for w in w_qkv.chunk(3, dim=1)]
+
+
+def straight(w_qkv, n, r):
+    return w_qkv.chunk(n, dim=1)[r].chunk(3, dim=1)
+
+
+def sends(
+    cut=columns_of,
+    heads=lambda H, n: H // n,
+    bias=lambda b, n, r: b / n,
+    rows=lambda w, n, r: w.chunk(n)[r],
+    split=split,
+    merge=merge,
+    attend=attention,
+):
+    def machines(x, w_qkv, w_o, b_o, H, n):
+        parts = []
+        for r in range(n):
+            q, k, v = (split(x @ w, heads(H, n)) for w in cut(w_qkv, n, r))
+            parts.append(merge(attend(q, k, v)) @ rows(w_o, n, r) + bias(b_o, n, r))
+        return torch.stack(parts)
+
+    return machines
+
+
+def first_only(b_o, n, r):
+    return b_o if r == 0 else torch.zeros_like(b_o)
+
+
+def sent_by_slices(x, w_qkv, w_o, b_o, H, n):
+    C = x.shape[-1]
+    D, out = C // H, []
+    for r in range(n):
+        part = 0
+        for h in range(r * H // n, (r + 1) * H // n):
+            q, k, v = (x @ w_qkv[:, j * C + h * D : j * C + (h + 1) * D] for j in range(3))
+            part = part + (q @ k.mT / D**0.5).softmax(-1) @ v @ w_o[h * D : (h + 1) * D]
+        out.append(part)
+    out[-1] = out[-1] + b_o
+    return tuple(out)
+
+
+def sent_at_once(x, w_qkv, w_o, b_o, H, n):
+    q, k, v = (x @ w_qkv).unflatten(-1, (3, H, -1)).permute(2, 0, 3, 1, 4)  # (B, H, T, D) each
+    each = attention(q, k, v) @ w_o.unflatten(0, (H, -1))  # (B, H, T, C)
+    parts = each.unflatten(1, (n, -1)).sum(2).transpose(0, 1)
+    return torch.cat([parts[:1] + b_o, parts[1:]])
+
+
+def sent_regrouped(x, w_qkv, w_o, b_o, H, n):
+    C = x.shape[-1]
+    regrouped = w_qkv.unflatten(1, (3, n, C // n)).transpose(1, 2).flatten(1)  # now a straight cut is right
+    return sends(cut=straight)(x, regrouped, w_o, b_o, H, n)
+
+
+def sent_numpy(x, w_qkv, w_o, b_o, H, n):
+    return sends(bias=first_only)(x, w_qkv, w_o, b_o, H, n).double().numpy()
+
+
+def sent_in_place(x, w_qkv, w_o, b_o, H, n):
+    b_o /= n
+    return sends(bias=lambda b, n, r: b)(x, w_qkv, w_o, b_o, H, n)
+
+
+def all_spoiled(x, w_qkv, w_o, b_o, H, n):
+    parts = sends()(x, w_qkv, w_o, b_o, H, n)
+    w_o.zero_()
+    return parts
+
+
+def all_heads(x, w_qkv, w_o, b_o, H, n):
+    layer = sends()(x, w_qkv, w_o, b_o, H, 1)
+    return layer.expand(n, -1, -1, -1)
+
+
 RIGHT = {
     "5.1": [[4, 8, 0.5], (4.0, 8.0, 1 / 2), [4, 8, Fraction(1, 2)], np.array([4, 8, 0.5]), torch.tensor([4, 8, 0.5])],
     "5.2": [counted, sizes, lambda C, H, G, b: 2 * C * (C + b) + 2 * C // H * G * (C + b), lambda C, H, G, b: torch.tensor(sizes(C, H, G, b))],
-    "5.3": [flops, lambda T, C, H: 4 * 2 * T * C * C + H * 2 * (2 * T * T * (C // H)), lambda T, C, H: float(flops(T, C, H)), lambda T, C, H: np.int64(4 * T * C) * (2 * C + T)],
     "5.4": [CACHE, {n: float(x) for n, x in CACHE.items()}, {n: torch.tensor(x) for n, x in CACHE.items()}, {n: np.float64(x) for n, x in CACHE.items()}],
     "5.5": [
         undeal,
@@ -214,12 +313,6 @@ RIGHT = {
         lambda x: torch.stack(x.unbind(1), -1).flatten(-2),
         lambda x: torch.einsum("bhtd->btdh", x).reshape(*x.shape[::2], -1).double(),
         lambda x: x.numpy().transpose(0, 2, 3, 1).reshape(x.shape[0], x.shape[2], -1),
-    ],
-    "5.6": [
-        lambda k, H: k.repeat_interleave(H // k.shape[1], dim=1),
-        lambda k, H: k[:, torch.arange(H) // (H // k.shape[1])],
-        lambda k, H: k[:, :, None].expand(-1, -1, H // k.shape[1], -1, -1).flatten(1, 2),
-        lambda k, H: np.repeat(k.numpy(), H // k.shape[1], axis=1),
     ],
     "5.7": [score, loop_score, lambda w, r: (w * r).sum(-1)[:, r.any(-1)].mean(-1), lambda w, r: score(w, r).tolist()],
     "5.8": [without, by_sum, lambda x, w, h: merge(x) @ w - x[:, h] @ w.unflatten(0, (x.shape[1], -1))[h], rows_cleared],
@@ -232,6 +325,34 @@ RIGHT = {
         lambda T: -9.0 * T**0.5 * (torch.arange(T)[:, None] - 1 - torch.arange(T)).abs(),
     ],
     "5.10": [effect, by_formula, effect_numpy, lambda w, v, j: effect(w, v, j)[:, None]],
+    "5.12": [
+        {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 9 / 16},
+        {"one_both": 0.13, "half_right": 0.56, "half_both": 0.56},
+        {"one_both": Fraction(1, 8), "half_right": Fraction(36, 64), "half_both": Fraction(36, 64)},
+        {"one_both": torch.tensor(0.125), "half_right": np.float32(0.5625), "half_both": torch.tensor([0.5625])},
+        {"half_both": 0.57, "half_right": 0.55, "one_both": 0.12},
+    ],
+    "5.13": [
+        {"statement": False, "ways": 6, "cache": 24},
+        {"ways": 6.0, "cache": 12 + 12, "statement": np.bool_(False)},
+        {"statement": torch.tensor(False), "ways": torch.tensor(6), "cache": np.int64(24)},
+        {"statement": 0, "ways": len([1] * 6), "cache": Fraction(48, 2)},
+    ],
+    "5.14": [
+        BY_HAND,
+        tuple(w.numpy() for w in BY_HAND),
+        {"w_o": HANDED, "w_q": ASK, "w_k": NAME, "w_v": AGE},
+        torch.stack(BY_HAND).tolist(),
+        by_hand(w_q=ASK[:, LATER], w_k=NAME[:, LATER], w_o=HANDED[LATER]),  # head 2 answers first
+        by_hand(w_q=ASK @ TURNED, w_k=NAME @ TURNED),
+        by_hand(w_v=AGE @ TURNED / 7, w_o=7 * TURNED.T),
+        by_hand(w_q=-ASK / 2, w_k=-2 * NAME),
+        centred(20.0),
+        by_hand(w_q=-ASK, w_k=blocks(1 - I4, 1 - I4, O4, O4)),  # whoever has another name loses
+        by_hand(w_q=20 * blocks(I4, 0.3 * I4, 0.3 * I4, I4)),
+        torch.stack(BY_HAND).int(),
+    ],
+    "5.15": [sends(), sends(bias=first_only), sent_by_slices, sent_at_once, sent_regrouped, sent_numpy, lambda *a: list(sends()(*a)), lambda *a: dict(enumerate(sends()(*a)))],
 }  # fmt: skip
 
 WRONG = [
@@ -255,15 +376,6 @@ WRONG = [
     ("5.2", lambda C, H, G, b: 4 * C * (C + b) if G == H else 2 * (C + G) * (C + b), "each is D = C / H wide"),
     ("5.2", lambda C, H, G, b: 1, "1 is too small"),
     ("5.2", lambda C, H, G, b: [1, 2], "one number is asked"),
-    ("5.3", lambda T, C, H: flops(T, C, H) // 2, "two operations"),
-    ("5.3", lambda T, C, H: 8 * T * C * C, "scores and mixing are missing"),
-    ("5.3", lambda T, C, H: 4 * T * T * C, "the four projections are missing"),
-    ("5.3", lambda T, C, H: 6 * T * C * C + 4 * T * T * C, "W_O, is missing"),
-    ("5.3", lambda T, C, H: 8 * T * C * C + 2 * T * T * C, "one of them is missing"),
-    ("5.3", lambda T, C, H: 8 * T * C * C + 4 * T * T * C * H, "as much as one of width C"),
-    ("5.3", lambda T, C, H: 8 * T * C * C + 4 * T * T * (C // H), "there are H"),
-    ("5.3", lambda T, C, H: 8 * C * C + 4 * T * T * C, "each of the T tokens"),
-    ("5.3", lambda T, C, H: 7, "7 is too small"),
     ("5.4", {n: x // 2 for n, x in CACHE.items()}, "a factor of 2 is missing"),
     ("5.4", {n: x // 4 for n, x in CACHE.items()}, "both factors are missing"),
     ("5.4", {n: x * 2 for n, x in CACHE.items()}, "a factor of 2 is too much"),
@@ -286,16 +398,6 @@ WRONG = [
     ("5.5", lambda x: undeal(x)[0], "the shape should be (2, 5, 12)"),
     ("5.5", lambda x: x.sum(1), "they hold different coordinates"),
     ("5.5", lambda x: undeal(x).mT, "turned round: (B, T, C)"),
-    ("5.6", lambda k, H: k.repeat(1, H // k.shape[1], 1, 1), "0, 1, 2, 0, 1, 2"),
-    ("5.6", lambda k, H: k.repeat_interleave(2, dim=1), "whatever H is"),
-    ("5.6", lambda k, H: k.repeat_interleave(H, dim=1), "repeated H times"),
-    ("5.6", lambda k, H: k.repeat_interleave(2, dim=2), "the keys are repeated"),
-    ("5.6", lambda k, H: k.repeat_interleave(2, dim=0), "the batch is repeated"),
-    ("5.6", lambda k, H: k, "nothing is repeated"),
-    ("5.6", lambda k, H: k.repeat(1, H, 1, 1), "all heads are repeated H times"),
-    ("5.6", lambda k, H: k[:, :1].expand(-1, H, -1, -1), "all query heads share head 0"),
-    ("5.6", lambda k, H: k.mean(1, keepdim=True).expand(-1, H, -1, -1), "you average the heads"),
-    ("5.6", lambda k, H: k.repeat_interleave(H // k.shape[1], dim=-1), "the numbers of a key"),
     ("5.7", lambda w, r: (w * r).sum(-1).mean(-1), "they do not count"),
     ("5.7", lambda w, r: (w * r).sum((-1, -2)) / r.sum(), "the number of pairs"),
     ("5.7", lambda w, r: score(w, ~r), "where the relation does not point"),
@@ -354,4 +456,110 @@ WRONG = [
     ("5.11", some_elsewhere, "place 2, counted from 0, looks most at place 3"),
     ("5.11", lambda T: looks_back()(T)[1:], "a row for each place"),
     ("5.11", lambda T: looks_back()(T) * float("inf"), "a NaN in the weights"),
+    ("5.12", {"one_both": 9 / 16, "half_right": 9 / 16, "half_both": 9 / 16}, "that is the share of right answers"),
+    ("5.12", {"one_both": 1 / 64, "half_right": 9 / 16, "half_both": 9 / 16}, "two guesses"),
+    ("5.12", {"one_both": 0, "half_right": 0.5, "half_both": 0.5}, "right sometimes"),
+    ("5.12", {"one_both": 0.5, "half_right": 0.5, "half_both": 0.25}, "eight ages to guess from"),
+    ("5.12", {"one_both": (9 / 16) ** 2, "half_right": 0.5, "half_both": 0.25}, "not equally good"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 0.5, "half_both": 0.5}, "half_right: almost"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 7 / 16, "half_both": 9 / 16}, "half of the 56 families"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 25 / 32, "half_both": 9 / 16}, "equal ones leave none"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 1 / 8, "half_both": 1 / 8}, "more often than a guess among eight"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 1, "half_both": 1}, "half_right: 3 and 7 give the same average"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 1 / 8}, "which is right sometimes"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": (9 / 16) ** 2}, "guessed apart"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 11 / 32}, "guessed apart"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 7 / 16}, "in the 8 others both are right"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 0.5}, "half_both: almost"),
+    ("5.12", {"one_both": 1 / 4, "half_right": 9 / 16, "half_both": 9 / 16}, "eight ages to guess from"),
+    ("5.12", {"one_both": 12.5, "half_right": 56, "half_both": 56}, "not per cents"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 0.6, "half_both": 9 / 16}, "half_right: 8 of the 64"),
+    ("5.12", [1 / 8, 9 / 16, 9 / 16], "keep the dict"),
+    ("5.13", {"statement": True, "ways": 4, "cache": 24}, "that is what the statement says"),
+    ("5.13", {"statement": True, "ways": 6, "cache": 24}, "share nothing but those"),
+    ("5.13", {"statement": False, "ways": 4, "cache": 24}, "do the others all fail"),
+    ("5.13", {"statement": False, "ways": 7, "cache": 24}, "more than one fails"),
+    ("5.13", {"statement": False, "ways": 5, "cache": 24}, "Sharing nothing counts too"),
+    ("5.13", {"statement": False, "ways": 8, "cache": 24}, "the smaller of the two shares"),
+    ("5.13", {"statement": False, "ways": 2, "cache": 24}, "the ways that fail"),
+    ("5.13", {"statement": False, "ways": 3, "cache": 24}, "which makes eight"),
+    ("5.13", {"statement": False, "ways": 6, "cache": 48}, "with nothing shared"),
+    ("5.13", {"statement": False, "ways": 6, "cache": 36}, "can both be?"),
+    ("5.13", {"statement": False, "ways": 6, "cache": 12}, "both are kept"),
+    ("5.13", {"statement": False, "ways": 6, "cache": 72}, "queries are not kept"),
+    ("5.13", {"statement": False, "ways": 6, "cache": 2}, "count numbers, not heads"),
+    ("5.13", {"statement": False, "ways": 6, "cache": 7}, "cache: which of the ways"),
+    ("5.13", {"statement": "no", "ways": 6, "cache": 24}, "statement: the answer must hold numbers"),
+    ("5.14", by_hand(w_q=3 * HANDED), "not firmly: a weight of 0.60"),
+    ("5.14", by_hand(w_q=8 * HANDED), "not divided by √4"),
+    ("5.14", by_hand(w_q=ASK[LATER]), "the ages have changed places"),
+    ("5.14", by_hand(w_o=HANDED[LATER]), "the ages have changed places"),
+    ("5.14", by_hand(w_q=20 * blocks(I4, I4, O4, O4)), "both halves hold the age of the first child"),
+    ("5.14", by_hand(w_q=20 * blocks(O4, O4, I4, I4)), "both halves hold the age of the second child"),
+    ("5.14", by_hand(w_q=20 * blocks(I4, I4, I4, I4)), "the mean of the two ages"),
+    ("5.14", by_hand(w_k=blocks(I4, O4, O4, O4)), "head 1 gives them 1.00 and 0.00 of its weight, head 2 0.25 and 0.25"),
+    ("5.14", by_hand(w_k=HANDED), "the weights change with the ages"),
+    ("5.14", by_hand(w_k=torch.zeros(8, 8)), "every child gets the same weight"),
+    ("5.14", by_hand(w_k=blocks(O4, O4, I4, I4)), "the weights change with the ages"),
+    ("5.14", by_hand(w_v=NAME), "these are names"),
+    ("5.14", by_hand(w_v=HANDED), "What they bring (w_v)"),
+    ("5.14", by_hand(w_v=blocks(O4, O4, I4, O4)), "the second half stays empty"),
+    ("5.14", by_hand(w_v=blocks(O4, O4, O4, I4)), "the first half stays empty"),
+    ("5.14", by_hand(w_o=blocks(I4, I4, I4, I4)), "added up"),
+    ("5.14", by_hand(w_o=0.5 * blocks(I4, I4, I4, I4)), "the mean of the two ages"),
+    ("5.14", by_hand(w_o=blocks(I4, I4, O4, O4)), "both halves hold the age of the first child"),
+    ("5.14", by_hand(w_o=blocks(I4, O4, I4, O4)), "in the first half, added up"),
+    ("5.14", by_hand(w_k=NAME.T), "right with w_k transposed"),
+    ("5.14", by_hand(w_v=AGE.T), "right with w_v transposed"),
+    ("5.14", by_hand(w_o=torch.zeros(8, 8)), "the layer returns zeros"),
+    ("5.14", by_hand(w_o=20 * HANDED), "a 1 and three zeros"),
+    ("5.14", by_hand(w_q=-ASK), "gets the least weight"),
+    ("5.14", by_hand(w_k=-NAME), "gets the least weight"),
+    ("5.14", by_hand(w_q=20 * blocks(O4, I4, O4, I4)), "head 2 0.50 and 0.50"),
+    ("5.14", [w.T for w in BY_HAND], "it is x @ w: transpose all four"),
+    ("5.14", [w[:, torch.arange(8).reshape(2, 4).T.flatten()] for w in BY_HAND[:3]] + [HANDED[torch.arange(8).reshape(2, 4).T.flatten()]], "dealt out in turn"),
+    ("5.14", by_hand(w_q=1e200 * HANDED.double(), w_k=1e200 * NAME.double()), "overflow"),
+    ("5.14", by_hand(w_q=float("nan") * HANDED), "must be finite"),
+    ("5.14", by_hand(w_q=ASK[:, :4]), "w_q should be (8, 8), it is (8, 4)"),
+    ("5.14", BY_HAND[:3], "four matrices are asked"),
+    ("5.14", lambda: BY_HAND, "four matrices are asked"),
+    ("5.15", sends(cut=straight, heads=lambda H, n: H, bias=lambda b, n, r: b), "it still does what it did"),
+    ("5.15", sends(cut=straight, heads=lambda H, n: H), "it still does what it did"),
+    ("5.15", sends(cut=straight, bias=lambda b, n, r: b), "the number of heads is right now. But cut straight"),
+    ("5.15", sends(heads=lambda H, n: H, bias=lambda b, n, r: b), "too many, and too narrow"),
+    ("5.15", sends(bias=lambda b, n, r: b), "what is in it 2 times"),
+    ("5.15", sends(bias=lambda b, n, r: 0), "the bias got lost"),
+    ("5.15", sends(bias=lambda b, n, r: b * (r > 0)), "the bias is in the sum"),
+    ("5.15", sends(bias=lambda b, n, r: b / n * (r == 0)), "only a part of the bias"),
+    ("5.15", sends(cut=lambda w, n, r: [part[:, r::n] for part in w.chunk(3, dim=1)]), "the columns are dealt out"),
+    ("5.15", sends(rows=lambda w, n, r: w[r::n]), "the rows of `w_o` are dealt out"),
+    ("5.15", sends(cut=straight, rows=lambda w, n, r: w[r::n]), "cut straight"),
+    ("5.15", sends(rows=lambda w, n, r: torch.eye(len(w)).chunk(n)[r]), "`w_o` is missing"),
+    ("5.15", lambda *a: sends()(*a).cumsum(0), "its own part"),
+    ("5.15", lambda *a: sends()(*a)[:1].expand(a[-1], -1, -1, -1), "what machine 0 found"),
+    ("5.15", sends(rows=lambda w, n, r: w.chunk(n)[0]), "the first rows of `w_o`"),
+    ("5.15", sends(rows=lambda w, n, r: w.T.chunk(n)[r]), "these are columns of `w_o`"),
+    ("5.15", sends(cut=lambda w, n, r: columns_of(w, n, 0)), "the heads of machine 0"),
+    ("5.15", sends(cut=lambda w, n, r: columns_of(w, n, n - 1 - r)), "the machines have changed places"),
+    ("5.15", sends(heads=lambda H, n: 1), "one wide head"),
+    ("5.15", sends(heads=lambda H, n: n), "n heads on each machine"),
+    ("5.15", sends(heads=lambda H, n: H // 2), "right at first, but not for"),
+    ("5.15", sends(attend=scored(24**-0.5)), "divided by √C"),
+    ("5.15", sends(attend=scored(12**-0.5)), "the root of C / n"),
+    ("5.15", sends(attend=scored(1.0)), "not divided by √D"),
+    ("5.15", sends(merge=flat), "without swapping"),
+    ("5.15", sends(heads=lambda H, n: 2), "right at first, but not for"),
+    ("5.15", sends(split=viewed), "deals the tokens out"),
+    ("5.15", sends(split=viewed, merge=flat), "deals the tokens out"),
+    ("5.15", sends(attend=scored(axis=-2)), "runs over the queries"),
+    ("5.15", sends(cut=lambda w, n, r: [columns_of(w, n, r)[part] for part in (0, 1, 1)]), "the keys are mixed"),
+    ("5.15", lambda *a: sends()(*a).sum(0, keepdim=True), "this is the sum"),
+    ("5.15", all_spoiled, "it changes `w_o`"),
+    ("5.15", lambda *a: sends()(*a).sum(0), "this is the sum"),
+    ("5.15", lambda *a: sends()(*a).transpose(0, 1), "the first axis"),
+    ("5.15", lambda *a: sends()(*a).flatten(0, 1), "not `cat`"),
+    ("5.15", all_heads, "all the heads"),
+    ("5.15", lambda *a: all_heads(*a) / a[-1], "no work is shared"),
+    ("5.15", lambda *a: all_heads(*a)[0], "this is the sum"),
+    ("5.15", sent_in_place, "it changes `b_o`"),
 ]  # fmt: skip
