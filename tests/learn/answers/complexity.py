@@ -333,26 +333,90 @@ def features_from_a_fixed_width(x):
     return torch.cat([torch.ones(len(x), 1), x, x**2 / 2**0.5, x[:, i] * x[:, j]], 1)
 
 
+def merging_blocks(q, k, v, lengths, size):
+    m = total = o = None
+    for start in range(0, k.shape[1], size):
+        s = q @ k[:, start : start + size].mT / math.sqrt(q.shape[-1])
+        seen = torch.arange(start, start + s.shape[-1]) < lengths.view(-1, 1, 1)
+        own = s.masked_fill(~seen, -1e30).amax(-1, keepdim=True)
+        e = ((s - own) * seen).exp() * seen
+        part = e.sum(-1, keepdim=True), e @ v[:, start : start + size]
+        if m is None:
+            m, total, o = own, *part
+            continue
+        new = torch.maximum(m, own)
+        a, b = (m - new).exp(), (own - new).exp()
+        m, total, o = new, total * a + part[0] * b, o * a + part[1] * b
+    return o / total
+
+
+def blocks_query_by_query(q, k, v, lengths, size):
+    out = torch.zeros(*q.shape[:2], v.shape[-1])
+    for b, n in enumerate(lengths.tolist()):
+        for t, query in enumerate(q[b]):
+            m, total, mixed = -math.inf, 0.0, 0.0
+            for start in range(0, n, size):
+                at = slice(start, min(start + size, n))
+                s = k[b, at] @ query / q.shape[-1] ** 0.5
+                new = max(m, s.max().item())
+                shrink, e = math.exp(m - new), (s - new).exp()
+                total, mixed, m = total * shrink + e.sum(), mixed * shrink + e @ v[b, at], new
+            out[b, t] = mixed / total
+    return out
+
+
+def keys_one_by_one(q, k, v, lengths, size):
+    q, k, v, out = q.tolist(), k.tolist(), v.tolist(), []
+    for b, n in enumerate(lengths.tolist()):
+        out.append([])
+        for query in q[b]:
+            m, total, mixed = -math.inf, 0.0, [0.0] * len(v[b][0])
+            for key, value in zip(k[b][:n], v[b][:n], strict=True):
+                s = sum(x * y for x, y in zip(query, key, strict=True)) / math.sqrt(len(query))
+                new = max(m, s)
+                shrink, e = math.exp(m - new), math.exp(s - new)
+                mixed = [x * shrink + e * y for x, y in zip(mixed, value, strict=True)]
+                total, m = total * shrink + e, new
+            out[-1].append([x / total for x in mixed])
+    return out
+
+
 def in_padded_blocks(
-    *, lost=False, start_at=True, shrink_sum=True, shrink_mix=True, later=0, scale=True, fill=-torch.inf
+    *,
+    end=lambda S, size: S,
+    from_start=True,
+    hide=lambda place, ends: place >= ends,
+    fill=-torch.inf,
+    start=-torch.inf,
+    shrink_sum=lambda x: x.exp(),
+    shrink_mix=lambda x: x.exp(),
+    scale=lambda D: D**-0.5,
 ):
-    """The code of the exercise, with its mistakes as they are chosen."""
+    """The code of the exercise, right but for what is changed."""
 
     def answer(q, k, v, lengths, size):
-        S, m, total, o = k.shape[1], torch.tensor(-torch.inf), 0.0, 0.0
-        for start in range(0, S // size * size if lost else S, size):
-            at = slice(start, start + size)
-            s = q @ k[:, at].mT * (q.shape[-1] ** -0.5 if scale else 1)
-            place = torch.arange(s.shape[-1]) + (start if start_at else 0)
-            s = s.masked_fill(place >= lengths[:, None, None] + later, fill)
+        S, m, total, o = k.shape[1], torch.tensor(start), 0.0, 0.0
+        for first in range(0, end(S, size), size):
+            at = slice(first, first + size)
+            s = q @ k[:, at].mT * scale(q.shape[-1])
+            place = torch.arange(s.shape[-1]) + (first if from_start else 0)
+            s = s.masked_fill(hide(place, lengths[:, None, None]), fill)
             new = torch.maximum(m, s.amax(-1, keepdim=True))
-            shrink, e = (m - new).exp(), (s - new).exp()
-            total = total * (shrink if shrink_sum else 1) + e.sum(-1, keepdim=True)
-            o = o * (shrink if shrink_mix else 1) + e @ v[:, at]
+            e = (s - new).exp()
+            total = total * shrink_sum(m - new) + e.sum(-1, keepdim=True)
+            o = o * shrink_mix(m - new) + e @ v[:, at]
             m = new
         return o / total
 
     return answer
+
+
+def whole_blocks(S, size):
+    return S // size * size
+
+
+def never(x):
+    return 1.0
 
 
 def as_found(q, k, v, lengths, size):
@@ -515,8 +579,19 @@ RIGHT = {
         features_numpy,
         features_turned,
         features_of_the_outer_table,
+        lambda x: list(-features()(x)),
+        lambda x: features()(x).half(),
     ],
-    "7.15": [in_padded_blocks(), blocks_of_whole_size, blocks_text_by_text, blocks_numpy, blocks_by_maximum],
+    "7.15": [
+        in_padded_blocks(),
+        blocks_of_whole_size,
+        blocks_text_by_text,
+        blocks_numpy,
+        blocks_by_maximum,
+        merging_blocks,
+        blocks_query_by_query,
+        keys_one_by_one,
+    ],
 }
 
 WRONG = [
@@ -570,6 +645,8 @@ WRONG = [
     ("7.8", lambda g, w: 2 / (w * g), "it does not share the work"),
     ("7.8", lambda g, w: 2 * g / (8 * w), "in bytes already"),
     ("7.8", lambda g, w: 2 * g, "operations a number"),
+    ("7.8", lambda g, w: g, "half of it"),
+    ("7.8", lambda g, w: 4 * g, "both read"),
     ("7.8", lambda g, w: 100, "100 is too large"),
     ("7.9", merged(lambda m, n: n), "relative to different maxima"),
     ("7.9", lambda m1, l1, o1, m2, l2, o2: (o1 + o2) / 2, "a plain mean"),
@@ -675,6 +752,12 @@ WRONG = [
     ("7.14", elu_plus_one, "that is the f of this chapter"),
     ("7.14", torch.exp, "exponentials of each number"),
     ("7.14", torch.relu, "where x is negative nothing is left"),
+    ("7.14", lambda x: x.softmax(-1), "a softmax of each vector"),
+    ("7.14", lambda x: 1 + x + x**2 / 2, "for each number of x"),
+    ("7.14", lambda x: features()(elu_plus_one(x)), "x goes through the f of this chapter first"),
+    ("7.14", lambda x: features()(F.normalize(x)), "here their lengths count"),
+    ("7.14", lambda x: features()(x)[:, :-1], "not all x_i x_j count alike: that of i = 1 and j = 2"),
+    ("7.14", lambda x: features()(x).abs(), "no more than two numbers of x"),
     ("7.14", lambda x: features()(x).T, "Vectors are rows"),
     ("7.14", lambda x: (x[:, :, None] * x[:, None]), "Lay the products of each vector out in one row"),
     ("7.14", lambda x: features()(x).flatten(), "the features should be (5, F)"),
@@ -683,20 +766,30 @@ WRONG = [
     ("7.14", lambda x: torch.cat([features()(x), x**3], 1), "no more than two numbers of x"),
     ("7.14", lambda x: torch.ones(len(x), 1), "s itself is missing"),
     ("7.15", as_found, "it still does what it did"),
-    ("7.15", in_padded_blocks(lost=True, start_at=False), "2 mistakes are in it, one of them: a key is hidden by its place in its block"),
-    ("7.15", in_padded_blocks(lost=True, shrink_mix=False), "2 mistakes are in it, one of them: `total` is brought to the new maximum"),
-    ("7.15", in_padded_blocks(start_at=False, shrink_mix=False), "2 mistakes are in it, one of them: `total` is brought to the new maximum"),
-    ("7.15", in_padded_blocks(lost=True), "some keys are never read"),
-    ("7.15", in_padded_blocks(start_at=False), "a length counts from the start of the text"),
-    ("7.15", in_padded_blocks(shrink_mix=False), "which `m` is it that is subtracted"),
-    ("7.15", in_padded_blocks(shrink_sum=False), "`total` is not"),
-    ("7.15", in_padded_blocks(shrink_sum=False, shrink_mix=False), "neither `total` nor `o`"),
-    ("7.15", in_padded_blocks(later=1), "one key too many"),
-    ("7.15", in_padded_blocks(later=100), "no padding is hidden any more"),
+    ("7.15", in_padded_blocks(end=whole_blocks, from_start=False), "2 mistakes are in it, one of them: a key is hidden by its place in its block"),
+    ("7.15", in_padded_blocks(end=whole_blocks, shrink_mix=never), "2 mistakes are in it, one of them: `total` is brought to the new maximum"),
+    ("7.15", in_padded_blocks(from_start=False, shrink_mix=never), "2 mistakes are in it, one of them: `total` is brought to the new maximum"),
+    ("7.15", lambda q, k, v, n, size: as_found(q, *(F.pad(x, (0, 0, 0, -k.shape[1] % size)) for x in (k, v)), n, size), "2 mistakes are in it"),
+    ("7.15", in_padded_blocks(end=whole_blocks), "some keys are never read"),
+    ("7.15", in_padded_blocks(end=lambda S, size: S - 1), "some keys are never read"),
+    ("7.15", in_padded_blocks(from_start=False), "a length counts from the start of the text"),
+    ("7.15", in_padded_blocks(shrink_mix=never), "which `m` is it that is subtracted"),
+    ("7.15", in_padded_blocks(shrink_sum=never), "`total` is not"),
+    ("7.15", in_padded_blocks(shrink_sum=never, shrink_mix=never), "neither `total` nor `o`"),
+    ("7.15", in_padded_blocks(shrink_sum=lambda x: (-x).exp(), shrink_mix=lambda x: (-x).exp()), "Which way round is its exponent"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place > ends), "one key too many"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place >= ends - 1), "one key too few"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place < ends), "it is turned round"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place < 0), "no padding is hidden any more"),
+    ("7.15", lambda q, k, v, n, size: F.scaled_dot_product_attention(q, k, v), "no padding is hidden any more"),
     ("7.15", in_padded_blocks(fill=0.0), "a score of 0 is not hidden"),
-    ("7.15", in_padded_blocks(scale=False), "not divided by √D any more"),
+    ("7.15", in_padded_blocks(fill=-1000.0), "the number you fill in is larger"),
+    ("7.15", in_padded_blocks(start=0.0), "must start at minus infinity, not at 0"),
+    ("7.15", in_padded_blocks(scale=lambda D: 1), "not divided by √D any more"),
+    ("7.15", in_padded_blocks(scale=lambda D: 1 / D), "divided by D"),
     ("7.15", lambda q, k, v, n, size: in_padded_blocks()(q, k, v, n, size).sum(1), "the shape should be (3, 2, 7)"),
     ("7.15", hidden_after_the_maximum, "taken over hidden keys too"),
     ("7.15", without_blocks, "repair the blocks instead of leaving them"),
     ("7.15", without_blocks_numpy, "repair the blocks instead of leaving them"),
+    ("7.15", lambda q, k, v, n, size: F.scaled_dot_product_attention(q, k, v, torch.arange(k.shape[1]) < n[:, None, None]), "repair the blocks"),
 ]  # fmt: skip
