@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize, pad
 
 from attnlib.functional import attention
-from attnlib.learn.calling import call
+from attnlib.learn.calling import AnswerError, call
 from attnlib.learn.footprint import footprint
 from attnlib.learn.grading import Exercise, by_cases, close, compare, name_number, normal, numbers, single
-from attnlib.linear import linear_attention
+from attnlib.linear import elu_plus_one, linear_attention
 
 
 def _random(*shape: int, seed: int) -> Tensor:
@@ -78,45 +79,6 @@ def cache(answer: object) -> str | None:
     return None
 
 
-def longest(answer: object) -> str | None:
-    """Grade the longest text whose cache fits."""
-    cases = ((10**9, 12, 3, 64, 4), (5 * 2**30, 32, 8, 128, 2), (1_000_300, 3, 2, 16, 2))
-    for memory, layers, Hkv, D, width in cases:
-        token = 2 * layers * Hkv * D * width
-        right, exact = memory // token, memory / token
-        got = single(call(answer, memory, layers, Hkv, D, width))
-        where = f"with {memory:,} bytes: "
-        known = [
-            (exact, "so many would fill it exactly; there are whole tokens only."),
-            (
-                float(right + 1),
-                "that many would not fit any more. Round down, always.",
-            ),
-            (float(memory // (token // 2)), "twice too long: keys and values are both kept."),
-            (2 * exact, "twice too long: keys and values are both kept."),
-            (float(memory * layers // token), "too long: every layer keeps keys and values."),
-            (float(memory // token // 8), "eight times too short: the width is in bytes already, not bits."),
-            (float(memory // (8 * token)), "eight times too short: the width is in bytes already, not bits."),
-            (float(8 * memory // token), "eight times too long: memory and width are both in bytes."),
-            (float(memory * width // token), "too long: a number takes `width` bytes."),
-            (
-                float(memory * Hkv // token),
-                "too long: each of the Hkv heads keeps keys and values of its own.",
-            ),
-            (float(memory * D // token), "too long: a key has D numbers, and so has a value."),
-            (float(math.isqrt(memory // token)), "no root: the cache grows with n, not with n²."),
-            (float(token), "that is what one token takes; how many fit?"),
-        ]
-        if exact == right:
-            known = known[1:]
-        if got != right:
-            return (
-                name_number(got, right, known, where)
-                or f"{where}there are whole tokens only: round down, always."
-            )
-    return None
-
-
 def window_pairs(answer: object) -> str | None:
     """Grade how many pairs a causal sliding window looks at."""
     for n, window in ((10, 3), (7, 1), (1000, 64), (4, 9)):
@@ -164,7 +126,7 @@ def window_pairs(answer: object) -> str | None:
 
 def intensity(answer: object) -> str | None:
     """Grade the operations a byte of one decoding step."""
-    for group, width in ((3, 4), (1, 2), (8, 2)):
+    for group, width in ((5, 1), (3, 4), (1, 2), (8, 2)):  # at width 1 no two mistakes meet
         right = 2 * group / width
         known = [
             (width / (2 * group), "upside down: operations for each byte, not bytes for each operation."),
@@ -349,6 +311,258 @@ def _goes_back(answer: Callable, T: int = 256) -> str | None:
     return None
 
 
+def _beginning(q: Tensor, k: Tensor) -> Tensor:
+    s = q @ k.mT
+    return 1 + s + s**2 / 2
+
+
+def exponential_features(answer: object) -> str | None:
+    """Grade features whose product is 1 + s + s²/2, and not more of them than are needed."""
+    for n, (T, S, D) in enumerate(((5, 7, 3), (11, 3, 5), (7, 13, 2))):
+        where = f"right at first, but not for vectors {D} wide: " if n else ""
+        q, k = normal(T, D, seed=n) * 0.8, normal(S, D, seed=n + 10) * 0.8
+        given = [call(answer, x.clone()) for x in (q, k)]
+        made = [_features(one, x) for one, x in zip(given, (q, k), strict=True)]
+        if made[0].shape[1] != made[1].shape[1]:
+            return f"{where}{T} vectors get {made[0].shape[1]} features each, {S} get {made[1].shape[1]}: each vector has its own, whatever stands beside it."
+        got = made[0] @ made[1].mT
+        coarse = any(str(getattr(one, "dtype", "")).endswith("float16") for one in given)  # bfloat16 too
+        if not close(got, _beginning(q.double(), k.double()), 0.2 if coarse else 1e-3):
+            return where + _other_terms(got, q.double(), k.double())
+        enough, many = (D + 1) * (D + 2) // 2, made[0].shape[1]
+        if many > enough:
+            return f"right, but {many} features for vectors {D} wide, where {enough} do: some are alike, as x_i x_j and x_j x_i are. How much must one that stands for two count?"
+    return None
+
+
+def _features(given: object, x: Tensor) -> Tensor:
+    """Read the features of vectors ``(T, D)``.
+
+    Raises:
+        AnswerError: If they are not ``(T, F)``, or not finite.
+    """
+    got = numbers(given)
+    if got.ndim != 2 or got.shape[0] != len(x):
+        turned = " Vectors are rows." if got.ndim == 2 and got.shape[1] == len(x) else ""
+        apart = " Lay the products of each vector out in one row." if got.ndim > 2 else ""
+        raise AnswerError(
+            f"for x {tuple(x.shape)} the features should be ({len(x)}, F), yours are {tuple(got.shape)}.{turned}{apart}"
+        )
+    if not got.isfinite().all():
+        raise AnswerError("the features must be finite numbers, whatever the sign of x.")
+    return got
+
+
+def _other_terms(got: Tensor, q: Tensor, k: Tensor) -> str:
+    """Say which terms the product of the features has instead of 1 + s + s²/2."""
+    s, squares, D = q @ k.mT, q**2 @ k.mT**2, q.shape[1]
+    terms = torch.stack([torch.ones_like(s), s, squares, (s**2 - squares) / 2], -1).flatten(0, 1)
+    found = torch.linalg.lstsq(terms, got.flatten()[:, None]).solution[:, 0]
+    if not close((terms @ found).reshape(got.shape), got, 1e-3):
+        return _no_polynomial(got, q, k)
+    one, plain, square, mixed = (round(x, 3) + 0.0 for x in found.tolist())
+    if abs(plain * D**0.5 - 1) < 5e-3 or abs(plain * D - 1) < 5e-3:
+        return "s is q · k as it is here; yours is divided by the width or its root."
+    known = [
+        ((1, 1, 0, 0), "that is 1 + s; the square is missing. A square of a sum has a term for each pair of numbers of x."),
+        ((0, 0, 1, 2), "that is s² alone: what feature gives 1, and which give s?"),
+        ((0, 0, 0.5, 1), "that is s²/2 alone: what feature gives 1, and which give s?"),
+        ((1, 2, 1, 2), "that is (1 + s)², and s counts twice in it: let the three parts have factors of their own."),
+        ((0.5, 1, 0.5, 1), "that is (1 + s)²/2, which begins with a half. What is missing?"),
+    ]  # fmt: skip
+    for form, words in known:
+        if all(abs(a - b) < 5e-3 for a, b in zip(form, (one, plain, square, mixed), strict=True)):
+            return words
+    if abs(one - 1) > 5e-3:
+        why = (
+            "a feature that is the same for every x is missing" if one == 0 else f"the constant is {one:.3g}"
+        )
+        return f"{why}; what does 1 + s + s²/2 give for s = 0?"
+    if abs(plain - 1) > 5e-3:
+        why = "s itself is missing" if plain == 0 else f"s counts {plain:.3g} times"
+        return f"{why}: which features give q · k, as in plain linear attention?"
+    return _other_square(square, mixed)
+
+
+def _other_square(square: float, mixed: float) -> str:
+    """Say what is wrong with s²/2, by what q_i² k_i² and q_i k_i q_j k_j count in it."""
+    known = [
+        ((1, 2), "s² counts whole; half of it is asked."),
+        ((0.25, 0.5), "s² counts a quarter: a factor stands in f(q) and in f(k), so it comes in twice."),
+        ((0.5, 0.5), "each pair is there once, but in s² it comes twice, as i, j and as j, i."),
+        ((1, 1), "the squares x_i² count as much as the pairs; write out (a + b)²."),
+        ((0.5, 0), "the squares x_i² alone do not do: a square of a sum has mixed terms, x_i x_j."),
+        ((1, 0), "the squares x_i² alone do not do: a square of a sum has mixed terms, x_i x_j."),
+        ((0, 1), "the pairs are right; the squares x_i² are missing."),
+    ]  # fmt: skip
+    for form, words in known:
+        if abs(form[0] - square) < 5e-3 and abs(form[1] - mixed) < 5e-3:
+            return words
+    return f"1 and s are right. In s²/2, q_i² k_i² counts {square:.3g} in yours, and q_i k_i q_j k_j with i < j {mixed:.3g}: write out (a + b)²/2 and compare."
+
+
+def _no_polynomial(got: Tensor, q: Tensor, k: Tensor) -> str:
+    """Name features whose product is no sum of 1, s, all squares alike and all pairs alike."""
+    for function, words in (
+        (elu_plus_one, "that is the f of this chapter: its products are positive, and far from 1 + s + s²/2."),
+        (torch.exp, "exponentials of each number: their products sum up e^(q_i + k_i), and s is nowhere in it."),
+        (lambda x: x.softmax(-1), "a softmax of each vector: its products are positive, but s is nowhere in it."),
+        (torch.relu, "where x is negative nothing is left of it: features may be negative here, only their product may not."),
+        (lambda x: 1 + x + x**2 / 2, "that is 1 + x + x²/2 for each number of x; it is s for which it should come out, as the product of two tokens' features."),
+    ):  # fmt: skip
+        if close(got, function(q) @ function(k).mT, 1e-3):
+            return words
+    for function, words in (
+        (elu_plus_one, "x goes through the f of this chapter first; it is to go in as it is."),
+        (normalize, "the vectors are brought to length 1 first; here their lengths count."),
+    ):
+        if close(got, _beginning(function(q), function(k)), 1e-3):
+            return words
+    return _uneven(got, q, k) or (
+        "the product of the features is no sum of 1, s and s²: use products of no more than two numbers of x, and the same f for q and k."
+    )
+
+
+def _uneven(got: Tensor, q: Tensor, k: Tensor) -> str | None:
+    """Say which products of two numbers count less than others; None if there is more to it."""
+    first, second = torch.triu_indices(q.shape[1] + 1, q.shape[1] + 1)
+    q, k = (torch.cat([torch.ones(len(x), 1).double(), x], 1) for x in (q, k))
+    terms = (q[:, first] * q[:, second])[:, None] * (k[:, first] * k[:, second])  # (T, S, F)
+    counts = torch.linalg.lstsq(terms.flatten(0, 1), got.flatten()[:, None]).solution[:, 0]
+    if not close(terms @ counts, got, 1e-3):
+        return None
+    kinds = {
+        "x_i": (first == 0) & (second > 0),
+        "x_i²": (first > 0) & (first == second),
+        "x_i x_j": (first > 0) & (first < second),
+    }
+    for kind, of in kinds.items():
+        if counts[of].max() - counts[of].min() > 5e-3:
+            i, j = ((index[of][counts[of].argmin()] - 1).item() for index in (first, second))
+            which = f"i = {j}" if kind != "x_i x_j" else f"i = {i} and j = {j}"
+            return f"not all {kind} count alike: that of {which}, counted from 0, counts less than others. Is it there?"
+    return None
+
+
+def _attend_in_blocks(
+    reads: str = "all",
+    hides: str = "by text",
+    shrinks: str = "both",
+    *,
+    fill: float = -math.inf,
+    start: float = -math.inf,
+    scale: Callable = lambda q, size: q.shape[-1] ** -0.5,
+    divided: bool = True,
+) -> Callable:
+    """Return attention in blocks over texts with padding: which keys it reads, hides, and what it rescales."""
+    hidden = {
+        "by text": lambda place, first, ends: place >= ends,
+        "by block": lambda place, first, ends: place - first >= ends,
+        "one less": lambda place, first, ends: place > ends,
+        "one more": lambda place, first, ends: place >= ends - 1,
+        "inverted": lambda place, first, ends: place < ends,
+        "nothing": lambda place, first, ends: place < 0,
+        "too late": lambda place, first, ends: place >= ends,
+    }[hides]
+    factors = {
+        "both": (1, 1), "total": (1, 0), "o": (0, 1), "none": (0, 0), "turned": (-1, -1),
+    }[shrinks]  # fmt: skip
+
+    def attend(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, size: int) -> Tensor:
+        if reads == "zeros":
+            k, v = (pad(x, (0, 0, 0, -k.shape[1] % size)) for x in (k, v))
+        S, m, total, o = k.shape[1], torch.tensor(start), 0.0, 0.0
+        for first in range(0, S // size * size if reads == "whole blocks" else S, size):
+            place = torch.arange(first, min(first + size, S))
+            s = q @ k[:, place].mT * scale(q, size)
+            seen = s.masked_fill(hidden(place, first, lengths[:, None, None]), fill)
+            new = torch.maximum(m, (s if hides == "too late" else seen).amax(-1, keepdim=True))
+            e, (for_total, for_o) = (seen - new).exp(), (((m - new) * n).exp() if n else 1.0 for n in factors)
+            total = total * for_total + e.sum(-1, keepdim=True)
+            m, o = new, o * for_o + e @ v[:, place]
+        return o / total if divided else o
+
+    return attend
+
+
+def _padded_texts() -> list[tuple]:
+    """Return queries, keys, values, lengths and the size of a block; in the padding stand large numbers."""
+    cases = []
+    for lengths, T, S, D, Dv, size in (
+        ([11, 4, 1], 2, 11, 5, 7, 5),
+        ([6, 7], 5, 7, 3, 2, 3),
+        ([13, 2, 7, 1, 5], 3, 13, 2, 11, 17),
+    ):
+        B = len(lengths)
+        q, k, v = normal(B, T, D, seed=0) * 2, normal(B, S, D, seed=1), normal(B, S, Dv, seed=2)
+        k[torch.arange(S) >= torch.tensor(lengths)[:, None]] *= 200
+        cases.append((q, k, v, torch.tensor(lengths), size))
+    q, k, v, lengths, _ = cases[0]
+    far_below = torch.zeros_like(q), torch.full_like(k, -45.0)  # every score is the same, near -2000
+    far_below[0][..., 0] = 100.0
+    return [*cases, (100 * q, k, v, lengths, 2), (*far_below, v, lengths, 3)]
+
+
+def blocks_repaired(answer: object) -> str | None:
+    """Grade the repair of attention in blocks, over texts with padding, with three silent mistakes."""
+    shrinks = [
+        ("both", ""),
+        ("total", "`total` is brought to the new maximum, `o` is not: which `m` is it that is subtracted there?"),
+        ("o", "`o` is brought to the new maximum, `total` is not."),
+        ("none", "neither `total` nor `o` is brought to the new maximum."),
+        ("turned", "everything is NaN: at first `m` is minus infinity, and a factor must come out as 0 then. Which way round is its exponent?"),
+    ]  # fmt: skip
+    hides = [
+        ("by text", ""),
+        ("by block", "a key is hidden by its place in its block; a length counts from the start of the text."),
+        ("one less", "one key too many is seen: that at place `length`, counted from 0, is padding."),
+        ("one more", "one key too few is seen: a text of one key sees nothing, 0/0."),
+        ("inverted", "it is turned round: the keys are hidden, and the padding is seen."),
+        ("nothing", "no padding is hidden any more."),
+        ("too late", "the largest score is taken over hidden keys too. Where a hidden score is far larger, nothing is left of the visible ones: 0/0."),
+    ]  # fmt: skip
+    reads = [
+        ("all", ""),
+        (
+            "whole blocks",
+            "some keys are never read: how many blocks are there, if S is no multiple of the size?",
+        ),
+        ("zeros", ""),
+    ]
+    mistakes = []
+    for shrink, scale in shrinks:
+        for hide, mask in hides:
+            for read, lost in reads:
+                said = [words for words in (scale, mask, lost) if words]
+                if said:
+                    left = f"{len(said)} mistakes are in it, one of them: " if len(said) > 1 else ""
+                    mistakes.append((_attend_in_blocks(read, hide, shrink), left + said[0]))
+    found = _attend_in_blocks("whole blocks", "by block", "total")
+    mistakes = [
+        (found, "it still does what it did. Three lines are wrong, and with one block of exactly S keys none of them shows: try two blocks, and S that is no multiple of the size."),
+        (_attend_in_blocks(fill=-100.0), "where all visible scores are far below zero, the number you fill in is larger, and takes the weight. Fill in minus infinity."),
+        (_attend_in_blocks(fill=0.0), "a score of 0 is not hidden: its exponential counts. Fill in minus infinity."),
+        (_attend_in_blocks(start=0.0), "where all visible scores are far below zero, nothing is left of them: the largest so far must start at minus infinity, not at 0."),
+        (_attend_in_blocks(scale=lambda q, size: 1.0), "the three are repaired, but the scores are not divided by √D any more."),
+        (_attend_in_blocks(scale=lambda q, size: 1 / q.shape[-1]), "the three are repaired, but the scores are divided by D; its root is enough."),
+        (_attend_in_blocks(scale=lambda q, size: size**-0.5), "the scores are divided by the root of the size of a block; it is the width of a query that counts."),
+        (_attend_in_blocks(divided=False), "the three are repaired, but the division by `total` is gone."),
+        *mistakes,
+    ]  # fmt: skip
+    return by_cases(answer, _attend_in_blocks(), _padded_texts(), mistakes, tolerance=1e-3) or _holds_table(
+        answer
+    )
+
+
+def _holds_table(answer: Callable, T: int = 32, S: int = 128) -> str | None:
+    """Tell whether all scores of a text are held at once."""
+    q, k, v = normal(2, T, 2, seed=3), normal(2, S, 2, seed=4), normal(2, S, 3, seed=5)
+    needs = footprint(answer, q, k, v, torch.tensor([S, S - 45]), 8)
+    if needs.held > 3 * T * S // 2 or needs.python > 30 * T * S:
+        return "right, but all scores of a text are there at once: repair the blocks instead of leaving them."
+    return None
+
+
 EXERCISES = [
     Exercise(
         "7.3", "Where they meet", "medium", 7,
@@ -364,25 +578,15 @@ EXERCISES = [
         (
             "In one layer, each token leaves a key and a value in every key/value head.",
             "A head is d / H wide, whatever Hkv is.",
-            "Multiply: 2, B, layers, Hkv, d / H, n, width.",
         ),
         cache,
         "The number of query heads matters only through the width of a head.",
     ),
     Exercise(
-        "7.6", "How long a text fits", "medium", 6,
-        (
-            "What does one token take, in all layers?",
-            "Divide, and round down: `//`.",
-        ),
-        longest,
-        "Halving the key/value heads doubles the longest text.",
-    ),
-    Exercise(
         "7.7", "Pairs in a window", "medium", 6,
         (
             "The first query sees 1 key, the second 2, until the window is full.",
-            "Sum `min(i + 1, window)` over the places i from 0 to n - 1.",
+            "Which is smaller for the query at place i, its window or what there is? Sum that over all places.",
         ),
         window_pairs,
         "About n times the window: the cost is linear in n, as long as the window is not.",
@@ -392,7 +596,7 @@ EXERCISES = [
         (
             "For one token in the cache: D numbers of its key and D of its value are read.",
             "Each query head of the group does 2 D operations with the key and 2 D with the value.",
-            "Divide 4 D · group by 2 D · width.",
+            "How many such query heads work on the same numbers? The D cancels.",
         ),
         intensity,
         "A group of 8 does eight times the work on the same bytes; a roof at 200 operations a byte is still far.",
@@ -426,5 +630,25 @@ EXERCISES = [
         ),
         recurrence,
         "A state of fixed size, updated token by token: chapter 1 again.",
+    ),
+    Exercise(
+        "7.14", "The beginning of the exponential", "hard", 12,
+        (
+            "A product of features is a sum: a feature that is 1 for every x adds 1, and x itself adds s. What is left is s²/2.",
+            "s² is (q_1 k_1 + q_2 k_2 + ...)². Write it out for D = 2: each term is something of q times the same thing of k.",
+            "What a feature is multiplied with stands in f(q) and in f(k). And x_1 x_2 and x_2 x_1 are the same number: how much must one feature count that stands for both?",
+        ),
+        exponential_features,
+        "For short queries and keys this is nearly softmax, in linear time. The price is a state of about D²/2 rows instead of D. And far from zero it is no exponential any more: it never falls below a half, so that no key is ever quite silent.",
+    ),
+    Exercise(
+        "7.15", "It passed with one block", "hard", 12,
+        (
+            "Take two texts without padding, four keys, blocks of two, and compare with the formula. Follow m through one turn of the loop.",
+            "What does `lengths` count from, and what does `torch.arange(size)`?",
+            "How often does the loop run with 7 keys in blocks of 3? Mind that the last block then has fewer columns.",
+        ),
+        blocks_repaired,
+        "Every one of the three gives numbers of the right shape, close to the right size, and each is invisible where all keys are one block. A test of something in pieces needs three pieces at least, and a last one that is not full.",
     ),
 ]  # fmt: skip

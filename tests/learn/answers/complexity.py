@@ -5,11 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import torch
+from torch.nn import functional as F
 
 from attnlib import linear_attention
-from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops, score_bytes
-from attnlib.linear import linear_attention_step
+from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops
+from attnlib.linear import elu_plus_one, linear_attention_step
 
+AGAIN = {"once": 2, "rounds": 6, "nine": 3, "statement": False}
 LAYER = {"projections": 8 * 100 * 64**2, "core": 4 * 100**2 * 64}
 
 
@@ -247,10 +249,6 @@ def cached(B, layers, d, H, Hkv, n, width):
     return 2 * B * layers * Hkv * (d // H) * n * width
 
 
-def fits(memory, layers, Hkv, D, width):
-    return memory // (2 * layers * Hkv * D * width)
-
-
 def windowed(n, window):
     return sum(min(i + 1, window) for i in range(n))
 
@@ -264,8 +262,262 @@ def with_the_first_maximum(blocks):
     return mixed / total
 
 
+def features(*, one=1.0, plain=1.0, square=0.5**0.5, mixed=1.0):
+    """Features of 1, x, x_i² and x_i x_j, each with a factor."""
+
+    def f(x):
+        i, j = torch.triu_indices(x.shape[1], x.shape[1], 1)
+        parts = [one * torch.ones(len(x), 1), plain * x, square * x**2, mixed * x[:, i] * x[:, j]]
+        return torch.cat(parts, 1)
+
+    return f
+
+
+def features_in_a_loop(x):
+    rows = []
+    for vector in x.tolist():
+        row = [1.0, *vector]
+        for i in range(len(vector)):
+            row += [vector[i] * vector[j] / (math.sqrt(2) if i == j else 1) for j in range(i, len(vector))]
+        rows.append(row)
+    return rows
+
+
+def features_by_combinations(x):
+    pairs = torch.combinations(torch.arange(x.shape[-1]), with_replacement=True)
+    both = x[..., pairs].prod(-1)
+    return torch.cat(
+        [x.new_ones(*x.shape[:-1], 1), x, both * torch.where(pairs[:, 0] == pairs[:, 1], 0.5, 1.0).sqrt()], -1
+    )
+
+
+def features_numpy(x):
+    x = x.numpy().astype(float)
+    i, j = np.triu_indices(x.shape[1])
+    return np.hstack([np.ones((len(x), 1)), x, x[:, i] * x[:, j] * np.where(i == j, np.sqrt(0.5), 1)])
+
+
+def features_turned(x):
+    made = features()(x).double()
+    turn = torch.linalg.qr(
+        torch.randn(made.shape[1], made.shape[1], generator=torch.Generator().manual_seed(1)).double()
+    )[0]
+    return made @ turn
+
+
+def features_of_the_outer_table(x):
+    one = torch.cat([torch.ones(len(x), 1), x], 1)
+    table = one[:, :, None] * one[:, None]  # (T, D + 1, D + 1): 1, x and all products
+    factor = torch.ones(table.shape[1:]) + torch.diag(torch.tensor([0.0] + [0.5**0.5 - 1] * x.shape[1]))
+    return (table * factor)[:, torch.ones(table.shape[1:]).triu().bool()]
+
+
+def features_of_all_pairs(factor=0.5**0.5, one=1.0):
+    def f(x):
+        return torch.cat(
+            [one * torch.ones(len(x), 1), x, factor * (x[:, :, None] * x[:, None]).flatten(1)], 1
+        )
+
+    return f
+
+
+def features_with_two_constants(x):
+    one = torch.cat([torch.ones(len(x), 1), x], 1)
+    i, j = torch.triu_indices(one.shape[1], one.shape[1])
+    factor = torch.where(i == j, 0.5, 1.0).sqrt()
+    return torch.cat([torch.full((len(x), 1), 0.5**0.5), one[:, i] * one[:, j] * factor], 1)
+
+
+def features_from_a_fixed_width(x):
+    i, j = torch.triu_indices(3, 3, 1)
+    return torch.cat([torch.ones(len(x), 1), x, x**2 / 2**0.5, x[:, i] * x[:, j]], 1)
+
+
+def merging_blocks(q, k, v, lengths, size):
+    m = total = o = None
+    for start in range(0, k.shape[1], size):
+        s = q @ k[:, start : start + size].mT / math.sqrt(q.shape[-1])
+        seen = torch.arange(start, start + s.shape[-1]) < lengths.view(-1, 1, 1)
+        own = s.masked_fill(~seen, -1e30).amax(-1, keepdim=True)
+        e = ((s - own) * seen).exp() * seen
+        part = e.sum(-1, keepdim=True), e @ v[:, start : start + size]
+        if m is None:
+            m, total, o = own, *part
+            continue
+        new = torch.maximum(m, own)
+        a, b = (m - new).exp(), (own - new).exp()
+        m, total, o = new, total * a + part[0] * b, o * a + part[1] * b
+    return o / total
+
+
+def blocks_query_by_query(q, k, v, lengths, size):
+    out = torch.zeros(*q.shape[:2], v.shape[-1])
+    for b, n in enumerate(lengths.tolist()):
+        for t, query in enumerate(q[b]):
+            m, total, mixed = -math.inf, 0.0, 0.0
+            for start in range(0, n, size):
+                at = slice(start, min(start + size, n))
+                s = k[b, at] @ query / q.shape[-1] ** 0.5
+                new = max(m, s.max().item())
+                shrink, e = math.exp(m - new), (s - new).exp()
+                total, mixed, m = total * shrink + e.sum(), mixed * shrink + e @ v[b, at], new
+            out[b, t] = mixed / total
+    return out
+
+
+def keys_one_by_one(q, k, v, lengths, size):
+    q, k, v, out = q.tolist(), k.tolist(), v.tolist(), []
+    for b, n in enumerate(lengths.tolist()):
+        out.append([])
+        for query in q[b]:
+            m, total, mixed = -math.inf, 0.0, [0.0] * len(v[b][0])
+            for key, value in zip(k[b][:n], v[b][:n], strict=True):
+                s = sum(x * y for x, y in zip(query, key, strict=True)) / math.sqrt(len(query))
+                new = max(m, s)
+                shrink, e = math.exp(m - new), math.exp(s - new)
+                mixed = [x * shrink + e * y for x, y in zip(mixed, value, strict=True)]
+                total, m = total * shrink + e, new
+            out[-1].append([x / total for x in mixed])
+    return out
+
+
+def in_padded_blocks(
+    *,
+    end=lambda S, size: S,
+    from_start=True,
+    hide=lambda place, ends: place >= ends,
+    fill=-torch.inf,
+    start=-torch.inf,
+    shrink_sum=lambda x: x.exp(),
+    shrink_mix=lambda x: x.exp(),
+    scale=lambda D: D**-0.5,
+):
+    """The code of the exercise, right but for what is changed."""
+
+    def answer(q, k, v, lengths, size):
+        S, m, total, o = k.shape[1], torch.tensor(start), 0.0, 0.0
+        for first in range(0, end(S, size), size):
+            at = slice(first, first + size)
+            s = q @ k[:, at].mT * scale(q.shape[-1])
+            place = torch.arange(s.shape[-1]) + (first if from_start else 0)
+            s = s.masked_fill(hide(place, lengths[:, None, None]), fill)
+            new = torch.maximum(m, s.amax(-1, keepdim=True))
+            e = (s - new).exp()
+            total = total * shrink_sum(m - new) + e.sum(-1, keepdim=True)
+            o = o * shrink_mix(m - new) + e @ v[:, at]
+            m = new
+        return o / total
+
+    return answer
+
+
+def whole_blocks(S, size):
+    return S // size * size
+
+
+def never(x):
+    return 1.0
+
+
+def as_found(q, k, v, lengths, size):
+    m, total, o = torch.tensor(-torch.inf), 0.0, 0.0
+    for block in range(k.shape[1] // size):
+        at = slice(block * size, (block + 1) * size)
+        s = q @ k[:, at].mT * q.shape[-1] ** -0.5
+        padding = torch.arange(size) >= lengths[:, None, None]
+        s = s.masked_fill(padding, -torch.inf)
+        new = torch.maximum(m, s.amax(-1, keepdim=True))
+        e = (s - new).exp()
+        total = total * (m - new).exp() + e.sum(-1, keepdim=True)
+        m = new
+        o = o * (m - new).exp() + e @ v[:, at]
+    return o / total
+
+
+def blocks_of_whole_size(q, k, v, lengths, size):
+    S = k.shape[1]
+    k, v = (F.pad(x, (0, 0, 0, -S % size)) for x in (k, v))
+    m = torch.full((*q.shape[:2], 1), -torch.inf)
+    total, o = torch.zeros_like(m), torch.zeros(*q.shape[:2], v.shape[2])
+    for block in range(k.shape[1] // size):
+        at = torch.arange(block * size, (block + 1) * size)
+        s = (q @ k[:, at].mT / q.shape[-1] ** 0.5).masked_fill(at >= lengths[:, None, None], -torch.inf)
+        old, m = m, torch.maximum(m, s.amax(-1, keepdim=True))
+        e = (s - m).exp()
+        total = total * (old - m).exp() + e.sum(-1, keepdim=True)
+        o = o * (old - m).exp() + e @ v[:, at]
+    return o / total
+
+
+def blocks_text_by_text(q, k, v, lengths, size):
+    out = []
+    for b, n in enumerate(lengths.tolist()):
+        log_sum, o = torch.full((q.shape[1], 1), -torch.inf), 0.0
+        for key, value in zip(k[b, :n].split(size), v[b, :n].split(size), strict=True):
+            s = q[b] @ key.T / math.sqrt(q.shape[-1])
+            new = torch.logaddexp(log_sum, s.logsumexp(-1, keepdim=True))
+            o, log_sum = o * (log_sum - new).exp() + (s - new).exp() @ value, new
+        out.append(o)
+    return torch.stack(out)
+
+
+def blocks_numpy(q, k, v, lengths, size):
+    q, k, v, lengths = (x.numpy() for x in (q, k, v, lengths))
+    m, total, o = -np.inf, 0.0, 0.0
+    for start in range(0, k.shape[1], size):
+        key, value = k[:, start : start + size], v[:, start : start + size]
+        s = q @ key.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+        hidden = np.arange(start, start + key.shape[1]) >= lengths[:, None, None]
+        s = np.where(hidden, -np.inf, s)
+        new = np.maximum(m, s.max(-1, keepdims=True))
+        e, shrink = np.exp(s - new), np.exp(m - new)
+        total, o, m = total * shrink + e.sum(-1, keepdims=True), o * shrink + e @ value, new
+    return o / total
+
+
+def blocks_by_maximum(q, k, v, lengths, size):
+    m = torch.full((*q.shape[:2], 1), -torch.inf)
+    for start in range(0, k.shape[1], size):  # once for the maximum, once more for the rest
+        s = _visible(q, k, lengths, start, size)
+        m = torch.maximum(m, s.amax(-1, keepdim=True))
+    total, o = 0.0, 0.0
+    for start in range(0, k.shape[1], size):
+        e = (_visible(q, k, lengths, start, size) - m).exp()
+        total, o = total + e.sum(-1, keepdim=True), o + e @ v[:, start : start + size]
+    return o / total
+
+
+def _visible(q, k, lengths, start, size):
+    s = q @ k[:, start : start + size].mT * q.shape[-1] ** -0.5
+    return s.masked_fill(torch.arange(start, start + s.shape[-1]) >= lengths[:, None, None], -torch.inf)
+
+
+def without_blocks(q, k, v, lengths, size):
+    s = q @ k.mT * q.shape[-1] ** -0.5
+    return s.masked_fill(torch.arange(k.shape[1]) >= lengths[:, None, None], -torch.inf).softmax(-1) @ v
+
+
+def without_blocks_numpy(q, k, v, lengths, size):
+    q, k, v, lengths = (x.numpy() for x in (q, k, v, lengths))
+    s = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])
+    e = np.where(np.arange(k.shape[1]) < lengths[:, None, None], s, -np.inf)
+    e = np.exp(e - e.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True) @ v
+
+
+def hidden_after_the_maximum(q, k, v, lengths, size):
+    m, total, o = torch.tensor(-torch.inf), 0.0, 0.0
+    for start in range(0, k.shape[1], size):
+        s = q @ k[:, start : start + size].mT * q.shape[-1] ** -0.5
+        new = torch.maximum(m, s.amax(-1, keepdim=True))
+        seen = torch.arange(start, start + s.shape[-1]) < lengths[:, None, None]
+        shrink, e = (m - new).exp(), (s - new).exp() * seen
+        total = total * shrink + e.sum(-1, keepdim=True)
+        m, o = new, o * shrink + e @ v[:, start : start + size]
+    return o / total
+
+
 RIGHT = {
-    "7.1": [770, 2 * 5 * 7 * 11, 770.0, torch.tensor(770), np.int64(770)],
     "7.2": [
         LAYER,
         {name: float(x) for name, x in LAYER.items()},
@@ -278,18 +530,11 @@ RIGHT = {
         lambda d, H, Hkv: d * (1 + Fraction(Hkv, H)),
         lambda d, H, Hkv: torch.tensor(float(d + Hkv * d / H)),
     ],
-    "7.4": [2 * 16 * 8192**2, 2**31, 2147483648.0, score_bytes(1, 16, 8192, 8192, torch.bfloat16)],
     "7.5": [
         cached,
         lambda B, layers, d, H, Hkv, n, width: B * layers * n * (d / H * Hkv) * 2 * width,
         lambda *sizes: np.float64(cached(*sizes)),
         lambda B, layers, d, H, Hkv, n, width: cache_bytes(B, Hkv, n, d // H, layers=layers) // 4 * width,
-    ],
-    "7.6": [
-        fits,
-        lambda m, layers, Hkv, D, w: int(m / (2 * w * layers * Hkv * D)),
-        lambda *a: np.int64(fits(*a)),
-        lambda m, layers, Hkv, D, w: math.floor(Fraction(m, 2 * layers * Hkv * D * w)),
     ],
     "7.7": [
         windowed,
@@ -314,17 +559,42 @@ RIGHT = {
         recurrent_in_double,
         lambda q, k, v: linear_attention(q, k, v, causal=True, feature_map=lambda x: x),
     ],
+    "7.12": [
+        [1.0, 0.5, 0.25],
+        (1, 1 / 2, 1 / 4),
+        torch.tensor([256 / 256, 1024 / 2048, 1024 / 4096]),
+        np.array([1, 0.5, 0.25]),
+        [1, Fraction(1, 2), 0.25],
+    ],
+    "7.13": [
+        AGAIN,
+        {name: float(x) for name, x in AGAIN.items()},
+        {"statement": False, "nine": torch.tensor(3), "rounds": np.int64(6), "once": np.float32(2)},
+        {"once": Fraction(2), "rounds": [6], "nine": 3.0, "statement": np.bool_(False)},
+    ],
+    "7.14": [
+        features(),
+        features_in_a_loop,
+        features_by_combinations,
+        features_numpy,
+        features_turned,
+        features_of_the_outer_table,
+        lambda x: list(-features()(x)),
+        lambda x: features()(x).half(),
+    ],
+    "7.15": [
+        in_padded_blocks(),
+        blocks_of_whole_size,
+        blocks_text_by_text,
+        blocks_numpy,
+        blocks_by_maximum,
+        merging_blocks,
+        blocks_query_by_query,
+        keys_one_by_one,
+    ],
 }
 
 WRONG = [
-    ("7.1", 385, "each comes with an addition"),
-    ("7.1", 55, "the numbers of the result"),
-    ("7.1", 110, "each takes 7 multiplications"),
-    ("7.1", 112, "the numbers of the two matrices"),
-    ("7.1", 715, "by convention"),
-    ("7.1", 2 * 5 * 7, "it is too small"),
-    ("7.1", 7, "it is too small"),
-    ("7.1", [5, 7], "one number"),
     ("7.2", LAYER | {"projections": 4 * 100 * 64**2}, "A multiplication and an addition are two"),
     ("7.2", LAYER | {"projections": 6 * 100 * 64**2}, "the output is the fourth"),
     ("7.2", LAYER | {"projections": 3 * 100 * 64**2}, "there are four of them"),
@@ -347,14 +617,6 @@ WRONG = [
     ("7.3", lambda d, H, Hkv: d * (1 + H / Hkv), "upside down"),
     ("7.3", lambda d, H, Hkv: 960 if d == 768 else d, "at n = d the core is the smaller"),
     ("7.3", lambda d, H, Hkv: 5, "5 is too small"),
-    ("7.4", 2**34, "in bits"),
-    ("7.4", 16 * 8192**2, "One of the two is missing"),
-    ("7.4", 2 * 8192**2, "that is one head"),
-    ("7.4", 4 * 16 * 8192**2, "bfloat16 has 2 bytes, and the scores alone"),
-    ("7.4", 2 * 16 * 8192, "a score for every key"),
-    ("7.4", 2, "in GiB"),
-    ("7.4", 16 * 8192 * 8193, "lower triangle"),
-    ("7.4", 3, "it is too small"),
     ("7.5", lambda *a: cached(*a) / 2, "keys and values are both kept"),
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * d * n * w, "you count the query heads"),
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * (d // Hkv) * n * w, "a head to be d / Hkv wide"),
@@ -367,19 +629,6 @@ WRONG = [
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * d // H * n * n * w, "it grows with n, not n²"),
     ("7.5", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * n * w, "d / H numbers for a token"),
     ("7.5", lambda *a: 1, "1 is too small"),
-    ("7.6", lambda m, layers, Hkv, D, w: m / (2 * layers * Hkv * D * w), "whole tokens only"),
-    ("7.6", lambda *a: fits(*a) + 1, "that many would not fit"),
-    ("7.6", lambda m, layers, Hkv, D, w: round(m / (2 * layers * Hkv * D * w)), "that many would not fit"),
-    ("7.6", lambda m, layers, Hkv, D, w: m // (layers * Hkv * D * w), "twice too long"),
-    ("7.6", lambda m, layers, Hkv, D, w: m // (2 * Hkv * D * w), "every layer keeps"),
-    ("7.6", lambda m, layers, Hkv, D, w: m // (16 * layers * Hkv * D * w), "eight times too short"),
-    ("7.6", lambda m, layers, Hkv, D, w: 8 * m // (2 * layers * Hkv * D * w), "eight times too long"),
-    ("7.6", lambda m, layers, Hkv, D, w: m // (2 * layers * Hkv * D), "a number takes `width` bytes"),
-    ("7.6", lambda m, layers, Hkv, D, w: m // (2 * layers * D * w), "each of the Hkv heads"),
-    ("7.6", lambda m, layers, Hkv, D, w: m // (2 * layers * Hkv * w), "a key has D numbers"),
-    ("7.6", lambda *a: math.isqrt(fits(*a)), "no root"),
-    ("7.6", lambda m, layers, Hkv, D, w: 2 * layers * Hkv * D * w, "what one token takes"),
-    ("7.6", lambda *a: 5, "5 is too small"),
     ("7.7", lambda n, w: n * n, "that is every pair"),
     ("7.7", lambda n, w: n * w, "the first sees itself alone"),
     ("7.7", lambda n, w: windowed(n, w) - n, "the query itself is one of the keys"),
@@ -396,6 +645,8 @@ WRONG = [
     ("7.8", lambda g, w: 2 / (w * g), "it does not share the work"),
     ("7.8", lambda g, w: 2 * g / (8 * w), "in bytes already"),
     ("7.8", lambda g, w: 2 * g, "operations a number"),
+    ("7.8", lambda g, w: g, "half of it"),
+    ("7.8", lambda g, w: 4 * g, "both read"),
     ("7.8", lambda g, w: 100, "100 is too large"),
     ("7.9", merged(lambda m, n: n), "relative to different maxima"),
     ("7.9", lambda m1, l1, o1, m2, l2, o2: (o1 + o2) / 2, "a plain mean"),
@@ -439,4 +690,106 @@ WRONG = [
     ("7.11", all_pairs, "a table of all pairs"),
     ("7.11", all_pairs_numpy, "a table of all pairs"),
     ("7.11", lambda *a: recurrent()(*a)[-1], "that is the last output"),
+    ("7.12", [0.25, 0.25, 0.25], "that is the exact mean"),
+    ("7.12", [25, 25, 25], "not per cents"),
+    ("7.12", [0.25, 0.5, 1], "the other way round"),
+    ("7.12", [1, 1, 1], "depends on what is added"),
+    ("7.12", [256, 2048, 4096], "those are sums of exponentials"),
+    ("7.12", [0.25, 0.5, 0.25], "never gets to 4,096 in steps of 1"),
+    ("7.12", [4, 0.5, 0.25], "cannot be 4"),
+    ("7.12", [0.0625, 0.5, 0.25], "the mixture stands still"),
+    ("7.12", [0, 0.5, 0.25], "the ones come late"),
+    ("7.12", [1, 1, 0.25], "How far does o have to go"),
+    ("7.12", [1, 0.25, 0.25], "Up to which sum does 8 make a difference"),
+    ("7.12", [1, 0.125, 0.25], "in steps of 8 it gets there"),
+    ("7.12", [1, 0.5, 0.5], "Does a sum get that far"),
+    ("7.12", [1, 0.5, 0], "neither sum comes to where 64 is lost"),
+    ("7.12", [1, 0.75, 0.25], "Which of the two sums wants to go further"),
+    ("7.12", 0.25, "one number each is asked"),
+    ("7.13", {"once": 8, "rounds": 1, "nine": 8, "statement": False}, "run it, and count"),
+    ("7.13", AGAIN | {"once": 8}, "each write disturbs what was written before"),
+    ("7.13", AGAIN | {"once": 1}, "a few more are right"),
+    ("7.13", AGAIN | {"once": 5}, "after more than one round"),
+    ("7.13", AGAIN | {"once": 0.25}, "not their share"),
+    ("7.13", AGAIN | {"once": 4}, "only then ask for all eight"),
+    ("7.13", AGAIN | {"rounds": 5}, "The first round counts as 1"),
+    ("7.13", AGAIN | {"rounds": 8}, "were so earlier"),
+    ("7.13", AGAIN | {"rounds": 48}, "those are writes"),
+    ("7.13", AGAIN | {"rounds": 2}, "not all eight are right there yet"),
+    ("7.13", AGAIN | {"rounds": 16}, "far smaller than needed"),
+    ("7.13", AGAIN | {"rounds": 0}, "not begin with zeros each time"),
+    ("7.13", AGAIN | {"rounds": 100}, "one round writes all eight pairs"),
+    ("7.13", AGAIN | {"nine": 8}, "one too many does not spoil only its own answer"),
+    ("7.13", AGAIN | {"nine": 2}, "1,000 are asked"),
+    ("7.13", AGAIN | {"nine": 0}, "not by adding"),
+    ("7.13", AGAIN | {"nine": 5}, "take `letters(9)` and zeros"),
+    ("7.13", AGAIN | {"statement": True}, "it holds for what is added once"),
+    ("7.13", [2, 6, 3, False], "keep the dict"),
+    ("7.14", features(one=0.0), "a feature that is the same for every x is missing"),
+    ("7.14", features(plain=0.0), "s itself is missing"),
+    ("7.14", features(square=0.0, mixed=0.0), "that is 1 + s; the square is missing"),
+    ("7.14", features(mixed=0.0), "has mixed terms"),
+    ("7.14", features(square=1.0, mixed=0.0), "has mixed terms"),
+    ("7.14", features(square=1.0), "count as much as the pairs"),
+    ("7.14", features(square=0.0), "the squares x_i² are missing"),
+    ("7.14", features(mixed=0.5**0.5), "in s² it comes twice"),
+    ("7.14", features(square=1.0, mixed=2**0.5), "s² counts whole"),
+    ("7.14", features(square=0.5, mixed=0.5**0.5), "s² counts a quarter"),
+    ("7.14", features(square=0.5), "q_i² k_i² counts 0.25"),
+    ("7.14", features(mixed=2.0), "with i < j 4"),
+    ("7.14", features(plain=2**0.5, square=1.0, mixed=2**0.5), "that is (1 + s)²"),
+    ("7.14", features(one=0.5**0.5), "which begins with a half"),
+    ("7.14", features(one=2.0), "the constant is 4"),
+    ("7.14", features(plain=0.5), "s counts 0.25 times"),
+    ("7.14", features(one=0.0, plain=0.0), "that is s²/2 alone"),
+    ("7.14", features_of_all_pairs(), "13 features for vectors 3 wide, where 10 do"),
+    ("7.14", features_of_all_pairs(1.0), "s² counts whole"),
+    ("7.14", features_of_all_pairs(0.5), "s² counts a quarter"),
+    ("7.14", features_with_two_constants, "11 features for vectors 3 wide, where 10 do"),
+    ("7.14", features_from_a_fixed_width, "right at first, but not for vectors 5 wide"),
+    ("7.14", lambda x: features()(x / x.shape[1] ** 0.25), "divided by the width or its root"),
+    ("7.14", lambda x: features()(x / x.shape[1] ** 0.5), "divided by the width or its root"),
+    ("7.14", elu_plus_one, "that is the f of this chapter"),
+    ("7.14", torch.exp, "exponentials of each number"),
+    ("7.14", torch.relu, "where x is negative nothing is left"),
+    ("7.14", lambda x: x.softmax(-1), "a softmax of each vector"),
+    ("7.14", lambda x: 1 + x + x**2 / 2, "for each number of x"),
+    ("7.14", lambda x: features()(elu_plus_one(x)), "x goes through the f of this chapter first"),
+    ("7.14", lambda x: features()(F.normalize(x)), "here their lengths count"),
+    ("7.14", lambda x: features()(x)[:, :-1], "not all x_i x_j count alike: that of i = 1 and j = 2"),
+    ("7.14", lambda x: features()(x).abs(), "no more than two numbers of x"),
+    ("7.14", lambda x: features()(x).T, "Vectors are rows"),
+    ("7.14", lambda x: (x[:, :, None] * x[:, None]), "Lay the products of each vector out in one row"),
+    ("7.14", lambda x: features()(x).flatten(), "the features should be (5, F)"),
+    ("7.14", lambda x: features()(x).log(), "must be finite"),
+    ("7.14", lambda x: x @ x.T, "each vector has its own"),
+    ("7.14", lambda x: torch.cat([features()(x), x**3], 1), "no more than two numbers of x"),
+    ("7.14", lambda x: torch.ones(len(x), 1), "s itself is missing"),
+    ("7.15", as_found, "it still does what it did"),
+    ("7.15", in_padded_blocks(end=whole_blocks, from_start=False), "2 mistakes are in it, one of them: a key is hidden by its place in its block"),
+    ("7.15", in_padded_blocks(end=whole_blocks, shrink_mix=never), "2 mistakes are in it, one of them: `total` is brought to the new maximum"),
+    ("7.15", in_padded_blocks(from_start=False, shrink_mix=never), "2 mistakes are in it, one of them: `total` is brought to the new maximum"),
+    ("7.15", lambda q, k, v, n, size: as_found(q, *(F.pad(x, (0, 0, 0, -k.shape[1] % size)) for x in (k, v)), n, size), "2 mistakes are in it"),
+    ("7.15", in_padded_blocks(end=whole_blocks), "some keys are never read"),
+    ("7.15", in_padded_blocks(end=lambda S, size: S - 1), "some keys are never read"),
+    ("7.15", in_padded_blocks(from_start=False), "a length counts from the start of the text"),
+    ("7.15", in_padded_blocks(shrink_mix=never), "which `m` is it that is subtracted"),
+    ("7.15", in_padded_blocks(shrink_sum=never), "`total` is not"),
+    ("7.15", in_padded_blocks(shrink_sum=never, shrink_mix=never), "neither `total` nor `o`"),
+    ("7.15", in_padded_blocks(shrink_sum=lambda x: (-x).exp(), shrink_mix=lambda x: (-x).exp()), "Which way round is its exponent"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place > ends), "one key too many"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place >= ends - 1), "one key too few"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place < ends), "it is turned round"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place < 0), "no padding is hidden any more"),
+    ("7.15", lambda q, k, v, n, size: F.scaled_dot_product_attention(q, k, v), "no padding is hidden any more"),
+    ("7.15", in_padded_blocks(fill=0.0), "a score of 0 is not hidden"),
+    ("7.15", in_padded_blocks(fill=-1000.0), "the number you fill in is larger"),
+    ("7.15", in_padded_blocks(start=0.0), "must start at minus infinity, not at 0"),
+    ("7.15", in_padded_blocks(scale=lambda D: 1), "not divided by √D any more"),
+    ("7.15", in_padded_blocks(scale=lambda D: 1 / D), "divided by D"),
+    ("7.15", lambda q, k, v, n, size: in_padded_blocks()(q, k, v, n, size).sum(1), "the shape should be (3, 2, 7)"),
+    ("7.15", hidden_after_the_maximum, "taken over hidden keys too"),
+    ("7.15", without_blocks, "repair the blocks instead of leaving them"),
+    ("7.15", without_blocks_numpy, "repair the blocks instead of leaving them"),
+    ("7.15", lambda q, k, v, n, size: F.scaled_dot_product_attention(q, k, v, torch.arange(k.shape[1]) < n[:, None, None]), "repair the blocks"),
 ]  # fmt: skip
