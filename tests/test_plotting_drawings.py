@@ -51,6 +51,11 @@ DRAWINGS = {
     "small masks": plotting.small_masks(
         {"window": (np.eye(6), "j ≤ i and i − j < 1"), "open": (np.ones((6, 6)), "all")}
     ),
+    "five tests": plotting.five_tests(),
+    "rows of heads": plotting.head_rows({"one way": np.ones((2, 3)), "another": np.full((2, 3), 6)}),
+    "blind rows": plotting.blind_rows(
+        {"one way": ([0.25] * 4, [np.nan] * 4), "another, of two": ([0] * 4, [0] * 4)}
+    ),
     "block road": plotting.block_road(),
     "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
@@ -517,6 +522,20 @@ def test_small_masks_tell_open_closed_and_future_apart():
     assert [len(filled(drawing, colour)) for colour in (WEIGHT_FILL, KEY, GRID)] == [5, 1, 3]
     with pytest.raises(ValueError, match=r"flat must be a mask \(T, S\), got shape \(3,\)"):
         plotting.small_masks({"flat": (np.ones(3), "")})
+
+
+def test_a_later_word_in_a_row_of_a_head_is_red():
+    drawing = plotting.head_rows({"view": [[1, 1, 2], [2, 3, 3]]})
+    assert texts(drawing)[-6:] == ["word 1", "word 1", "word 2", "word 2", "word 3", "word 3"]
+    assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 4]
+    with pytest.raises(ValueError, match=r"all splits must be \(1, 2\) like the first, got others"):
+        plotting.head_rows({"one": [[1, 2]], "other": [[1, 2, 3]]})
+
+
+def test_what_a_blind_row_gives_or_gets_is_red():
+    drawing = plotting.blind_rows({"so": ([0.25, 0], [np.nan, 0])})
+    assert texts(drawing)[-4:] == ["0.25", "0", "NaN", "0"]
+    assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 2]
 
 
 def test_a_swap_shows_what_stood_there_what_does_and_who_says_what():

@@ -26,6 +26,7 @@ from attnlib.plotting.bills import fetch_bill, scaled_bars, score_squares, token
 from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
+from attnlib.plotting.checks import blind_rows, five_tests, head_rows
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
@@ -73,6 +74,7 @@ __all__ = [
     "Drawing",
     "against_chance",
     "attention_table",
+    "blind_rows",
     "block",
     "block_road",
     "book_style",
@@ -81,10 +83,12 @@ __all__ = [
     "dot_rows",
     "encoder_decoder",
     "fetch_bill",
+    "five_tests",
     "gate",
     "grid_row",
     "gru_cell",
     "head_cuts",
+    "head_rows",
     "hearing",
     "heatmap",
     "kv_cache",

@@ -1,0 +1,173 @@
+"""What finds silent bugs: five tests as small drawings, and what two of them find."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from torch import Tensor
+
+from attnlib.plotting._style import (
+    GRID,
+    INK,
+    KEY,
+    MUTED,
+    OUTPUT,
+    PAPER,
+    QUERY,
+    SERIES,
+    WEIGHT,
+    WEIGHT_FILL,
+    array,
+)
+from attnlib.plotting.drawing import Drawing, column
+
+EDGE, WRONG = 8, SERIES[3]
+PANEL, TALL = 112, 84  # of one test, without its name
+HIGH = 24  # of a row of cells
+
+
+def five_tests() -> Drawing:
+    """Draw the five tests side by side: what is put in, and in red what must not come out.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+    """
+    picture = Drawing(2 * EDGE + 5 * PANEL, TALL + 66)
+    tests = (
+        ("random", "tokens", _falls),
+        ("change a", "later word", _moves),
+        ("unequal", "sizes", _sizes),
+        ("cached", "against whole", _corner),
+        ("one", "blind row", _blind),
+    )
+    for n, (first, second, draw) in enumerate(tests):
+        middle = EDGE + (n + 0.5) * PANEL
+        draw(picture, middle)
+        picture.text(middle, TALL + 22, f"{n + 1}. {first}", bold=True)
+        picture.text(middle, TALL + 39, second, bold=True)
+    return picture
+
+
+def _falls(p: Drawing, middle: float) -> None:
+    """Draw a loss that falls below that of a guess."""
+    left, right, low = middle - 40, middle + 42, TALL - 6
+    p.line((left, 12), (left, low), (right, low), thick=1.2)
+    p.line((left, 34), (right, 34), dashed=True)
+    p.text(right, 24, "guessing", colour=MUTED, anchor="end")
+    p.path(f"M{left + 4} 16 C{left + 14} 62 {left + 30} {low - 6} {right} {low - 6}", colour=WRONG, thick=2.2)
+
+
+def _moves(p: Drawing, middle: float) -> None:
+    """Draw four words and their outputs, the third word another."""
+    places = [middle + 24 * (j - 1.5) for j in range(4)]
+    for j, x in enumerate(places):
+        wrong = j < 2
+        p.arrow((places[2], TALL - 24), (x, 30), colour=WRONG if wrong else MUTED, dashed=wrong, head=6)
+        p.rect(x - 9, 10, 18, 18, edge=WRONG if wrong else OUTPUT, fill=OUTPUT, opacity=0.12)
+        p.rect(x - 9, TALL - 24, 18, 18, edge=KEY, fill=KEY, opacity=0.7 if j == 2 else 0.12)
+
+
+def _sizes(p: Drawing, middle: float) -> None:
+    """Draw a table with another number of rows than of columns."""
+    left, top, cell = middle - 34, 28, 15
+    for i, j in np.ndindex(3, 5):
+        _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j < 5 - i else None)
+    p.text(left + 2.5 * cell, top - 10, "5", colour=MUTED)
+    p.text(left - 10, top + 1.5 * cell, "3", colour=MUTED)
+
+
+def _corner(p: Drawing, middle: float) -> None:
+    """Draw a causal table, and its last two rows alone."""
+    top, cell = 22, 10.5
+    for left, rows in ((middle - 54, range(4)), (middle + 11, range(2, 4))):
+        for i in rows:
+            for j in range(4):
+                _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j <= i else None)
+        p.rect(left - 2, top + 2 * cell - 1, 4 * cell + 3, 2 * cell + 2, edge=QUERY, thick=1.6)
+    p.text(middle - 0.5, top + 3 * cell, "=")
+
+
+def _blind(p: Drawing, middle: float) -> None:
+    """Draw a table in which one query sees nothing, and its output."""
+    left, top, cell = middle - 40, 14, 15
+    for i, j in np.ndindex(4, 4):
+        _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if i != 1 and j <= i else None)
+    p.rect(left - 2, top + cell - 1, 4 * cell + 3, cell + 2, edge=QUERY, thick=1.6)
+    p.arrow((left + 4 * cell + 4, top + 1.5 * cell), (left + 4 * cell + 17, top + 1.5 * cell), head=6)
+    p.text(left + 4 * cell + 24, top + 1.5 * cell, "0", colour=OUTPUT, bold=True)
+
+
+def _cell(p: Drawing, x: float, y: float, size: float, fill: str | None) -> None:
+    """Draw a cell that is open or, without a colour, closed."""
+    p.rect(x, y, size - 1.5, size - 1.5, fill=fill or GRID, opacity=1 if fill else 0.6, round=1.5)
+
+
+def head_rows(splits: Mapping[str, Tensor | np.ndarray]) -> Drawing:
+    """Draw which word stands in each row of each head, for several ways to split; a later word is red.
+
+    Args:
+        splits: By name, the number of the word, from 1, in each head and row: ``(H, T)``.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If the splits have not one shape ``(H, T)``.
+    """
+    tables = {name: array(split) for name, split in splits.items()}
+    heads, rows = next(iter(tables.values())).shape
+    if any(table.shape != (heads, rows) for table in tables.values()):
+        raise ValueError(f"all splits must be {(heads, rows)} like the first, got others")
+    names, wide, gap, top = 58, 74, 34, 56
+    step = heads * wide + gap
+    picture = Drawing(2 * EDGE + names + len(tables) * step - gap, top + HIGH * rows + EDGE)
+    for i in range(rows):
+        picture.text(EDGE, top + HIGH * (i + 0.5), f"row {i + 1}", colour=QUERY, anchor="start")
+    for n, (name, table) in enumerate(tables.items()):
+        left = EDGE + names + n * step
+        picture.text(left + (heads * wide) / 2, 14, name, bold=True)
+        for h in range(heads):
+            picture.text(left + (h + 0.5) * wide, 38, f"head {h + 1}", colour=MUTED)
+        for (h, i), word in np.ndenumerate(table):
+            later = word > i + 1
+            box = (left + h * wide + 1, top + HIGH * i + 1, wide - 2, HIGH - 2)
+            picture.rect(*box, fill=WRONG if later else GRID, opacity=1 if later else 0.6, round=3)
+            said = f"word {word:.0f}"
+            picture.text(
+                left + (h + 0.5) * wide, top + HIGH * (i + 0.5), said, colour=PAPER if later else INK
+            )
+    return picture
+
+
+def blind_rows(ways: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Drawing:
+    """Draw, for several ways to hide all keys from a query, its weights and what flows back into its scores.
+
+    Args:
+        ways: By name, the weights and the gradients of the scores; what should be 0 and is not is red.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+    """
+    wide, gap, top = 46, 24, 36
+    first = EDGE + column(list(ways), room=10)
+    count = len(next(iter(ways.values()))[0])
+    lefts = first, first + count * wide + gap
+    picture = Drawing(lefts[1] + count * wide + EDGE, top + HIGH * len(ways) + EDGE)
+    for left, said, colour in zip(
+        lefts, ("forward: weights", "backward: gradients"), (WEIGHT, INK), strict=True
+    ):
+        picture.text(left + count * wide / 2, 16, said, colour=colour, bold=True)
+    for i, (name, sides) in enumerate(ways.items()):
+        y = top + HIGH * i
+        picture.text(first - 10, y + HIGH / 2, name, anchor="end")
+        for left, side in zip(lefts, sides, strict=True):
+            for j, number in enumerate(array(side).tolist()):
+                wrong = number != 0  # NaN too
+                fill, opacity = (WRONG, 1) if wrong else (GRID, 0.6)
+                picture.rect(
+                    left + wide * j + 1, y + 1, wide - 2, HIGH - 2, fill=fill, opacity=opacity, round=3
+                )
+                said = "NaN" if np.isnan(number) else f"{number:.2f}" if wrong else "0"
+                picture.text(left + wide * (j + 0.5), y + HIGH / 2, said, colour=PAPER if wrong else INK)
+    return picture
