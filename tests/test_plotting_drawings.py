@@ -81,6 +81,12 @@ DRAWINGS = {
         asks="him",
     ),
     "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
+    "whole model": plotting.whole_model(
+        {"Goku": 1, "Frieza": 7, "desperate": 11, "meaning": 12},
+        [{"desperate": 1.0}, {"Goku": 1.0}],
+        "Goku",
+        {"start": [("a word is a vector", "chapter 2")], "look 1": [("many heads at once", "chapter 5")]},
+    ),
     "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
     "cuts of a line": plotting.cut_averages((0.7, 0.3), ("Ann", "Ben"), (3, 7)),
     "jobs": plotting.pointing(["c5", "a1", "b7", "a4"], 3, {"previous": 2, "match": 1, "first": 0}),

@@ -22,6 +22,12 @@ def test_a_row_has_its_own_decimals():
     assert said(plotting.under_words(["he"], rows, digits=[2, 1])) == ["he", "a", "0.25", "b", "2.5"]
 
 
+def test_a_row_may_be_without_numbers():
+    drawn = plotting.under_words(["he", "is"], {"changed": ([0.0, 1.0], plotting.KEY)}, digits=[None])
+    assert said(drawn) == ["he", "is", "changed"]
+    assert f'fill="{plotting.KEY}" fill-opacity="0.5"' in drawn._repr_svg_()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"asks": "she"}, "asks must be one of the words, got 'she'"), ({}, "at most 1 numbers, got 2")],
@@ -40,3 +46,27 @@ def test_the_second_look_carries_what_the_first_has_fetched():
 def test_a_look_finds_words_of_the_sentence():
     with pytest.raises(ValueError, match="'good' must be a word of 'Goku is evil'"):
         plotting.two_looks("Goku is evil", "good", ["Goku"], ("first", "second"))
+
+
+def map_of(**options):
+    words = {"Goku": 1, "evil": 3, "meaning": 4}
+    parts = {"start": [("a vector", "chapter 2")], "look 2": [("again", "")], "end": [("next", "")]}
+    given = {"looks": [{"evil": 0.9}, {"Goku": 0.8}], "answer": "Goku", "parts": parts}
+    return plotting.whole_model(words, **given | options)
+
+
+def test_on_the_map_every_word_has_a_road_with_a_network_after_each_look():
+    drawn = map_of()
+    assert said(drawn).count("network") == 2 * 3
+    assert said(drawn).count("+") == 3 + 1  # a place for each word; what the last look hears is not added
+    assert {"a vector", "chapter 2", "again", "next"} <= set(said(drawn))
+
+
+def test_on_the_map_a_look_is_as_thick_as_its_weight():
+    widths = re.findall(rf'stroke="{plotting.WEIGHT}" stroke-width="([0-9.]+)"', map_of()._repr_svg_())
+    assert [float(w) for w in widths] == [1.2, 5.7, 5.2, 1.2]
+
+
+def test_on_the_map_a_look_goes_to_an_earlier_word():
+    with pytest.raises(ValueError, match="'meaning' must be one of the words before the last"):
+        map_of(looks=[{"meaning": 1.0}])

@@ -56,6 +56,7 @@ from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
 from attnlib.plotting.ways import paths
+from attnlib.plotting.whole import whole_model
 from attnlib.plotting.worked import under_words
 
 __all__ = [
@@ -125,6 +126,7 @@ __all__ = [
     "two_steps",
     "under_words",
     "unrolled_network",
+    "whole_model",
     "word_map",
     "written_state",
 ]

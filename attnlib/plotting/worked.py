@@ -18,7 +18,7 @@ def under_words(
     rows: Mapping[str, tuple[Tensor | np.ndarray | Sequence[float], str]],
     *,
     asks: str | None = None,
-    digits: Sequence[int] | None = None,
+    digits: Sequence[int | None] | None = None,
 ) -> Drawing:
     """Draw a sentence, and under it rows of numbers, one number a word; the larger, the darker.
 
@@ -27,7 +27,8 @@ def under_words(
         rows: For what is written above each row, its numbers and their colour. Fewer numbers than words
             leave the last words without: they are hidden from this row.
         asks: The word to frame, the first such word.
-        digits: For each row, how many decimals; two if not given. A number that is 0 is written as 0.
+        digits: For each row, how many decimals; two if not given, and with None no number is written. A
+            number that is 0 is written as 0.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -70,8 +71,10 @@ def under_words(
     return picture
 
 
-def _said(number: float, digits: int) -> str:
+def _said(number: float, digits: int | None) -> str:
     """Return a number as text, with a minus as it is set."""
+    if digits is None:
+        return ""
     return "0" if number == 0 else f"{number:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 

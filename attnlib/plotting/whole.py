@@ -1,0 +1,117 @@
+"""The whole model as a map: the road of each word from its vector to the next word, and what stands on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE, WEIGHT
+from attnlib.plotting.drawing import WIDEST, Drawing, text_width
+
+EDGE, SAID, LINE, BOX = 36, 358, 21, 24  # beside the roads; where the text begins; of a line; of a word
+LOOK, NETWORK = 118, 30  # how much of a road a look takes, and a network
+HEAD = 116  # where the first look begins: below words, vectors and places
+
+
+def whole_model(
+    words: Mapping[str, int],
+    looks: Sequence[Mapping[str, float]],
+    answer: str,
+    parts: Mapping[str, Sequence[tuple[str, str]]],
+) -> Drawing:
+    """Draw the road of every word through looks and networks, down to the next word.
+
+    The last word looks; what it hears in all looks but the last is added to it. Networks are dashed: they
+    belong to a language model, and not to the small one that is drawn.
+
+    Args:
+        words: Some words of a sentence, the last of which looks, each with its place.
+        looks: For each look, how much it gives to some of the words before.
+        answer: The next word.
+        parts: What to write beside ``"start"``, each look (``"look 1"`` and so on) and ``"end"``: lines of
+            two texts, a part and its chapter, or a heading and nothing.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If a look goes to a word that is not there.
+    """
+    names = list(words)
+    for heard in (word for look in looks for word in look):
+        if heard not in names[:-1]:
+            raise ValueError(f"{heard!r} must be one of the words before the last, {names[:-1]}")
+    apart = (SAID - 2 * EDGE - 14) / max(1, len(names) - 1)
+    at = {word: EDGE + apart * j for j, word in enumerate(names)}
+    step = LOOK + NETWORK + 26
+    bottom = HEAD + step * len(looks)
+    picture = Drawing(WIDEST, bottom + 58)
+    for x in at.values():  # the roads, below all else
+        picture.line((x, 50), (x, bottom - 2), colour=GRID, thick=5)
+    for word, place in words.items():
+        _start(picture, at[word], word, place, asks=word == names[-1])
+    _said(picture, 20, parts.get("start", ()))
+    for n, look in enumerate(looks):
+        top = HEAD + step * n
+        _look(picture, top, look, at, named=n == 0, last=n == len(looks) - 1)
+        _said(picture, top + 10, parts.get(f"look {n + 1}", ()))
+        for x in at.values():
+            picture.rect(x - 31, top + LOOK, 62, NETWORK, fill=PAPER, edge=MUTED, dashed=True)
+            picture.text(x, top + LOOK + NETWORK / 2, "network", colour=MUTED)
+    x, half = at[names[-1]], text_width(answer) / 2 + 8
+    picture.arrow((x, bottom - 16), (x, bottom + 12), colour=OUTPUT, thick=2.4)
+    picture.rect(x - half, bottom + 14, 2 * half, BOX + 4, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
+    picture.text(x, bottom + 14 + BOX / 2 + 2, answer, bold=True)
+    _said(picture, bottom + 18, parts.get("end", ()))
+    return picture
+
+
+def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> None:
+    """Draw a word, its vector, and where the vector of its place is added."""
+    picture.text(x, 20, word, bold=True)
+    for j, opacity in enumerate((0.5, 0.15, 0.35, 0.7) if asks else (0.2, 0.6, 0.4, 0.25)):
+        picture.rect(x - 20 + 10 * j, 36, 10, 14, fill=INK, opacity=opacity, round=0)
+    picture.circle(x, 78, 9, edge=INK, thick=1.4)
+    picture.text(x, 77.5, "+", bold=True)
+    picture.text(x - 14, 78, str(place), anchor="end", colour=MUTED)
+
+
+def _look(
+    picture: Drawing,
+    top: float,
+    look: Mapping[str, float],
+    at: Mapping[str, float],
+    *,
+    named: bool,
+    last: bool,
+) -> None:
+    """Draw a look of the last word: keys on the roads, a query, and bows as thick as the weights."""
+    names = list(at)
+    asks, keys, meet = at[names[-1]], top + 26, top + LOOK - 26
+    for word in names[:-1]:
+        share = look.get(word, 0.0)
+        picture.path(
+            f"M{at[word]:.1f} {keys:.1f} C{at[word]:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
+            f"{asks - 12:.1f} {meet:.1f}",
+            colour=WEIGHT,
+            thick=1.2 + 5 * share,
+            opacity=0.35 + 0.65 * share,
+        )
+        picture.circle(at[word], keys, 6, fill=KEY)
+        if named:
+            picture.text(at[word] + 11, keys, "key", anchor="start", colour=KEY)
+    picture.circle(asks, keys, 6, fill=QUERY)
+    if named:
+        picture.text(asks - 11, keys, "query", anchor="end", colour=QUERY)
+    picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
+    if last:
+        picture.circle(asks, meet, 4, fill=OUTPUT)
+    else:
+        picture.text(asks, meet - 0.5, "+", bold=True)
+
+
+def _said(picture: Drawing, top: float, lines: Sequence[tuple[str, str]]) -> None:
+    """Write what stands on the road at this height, and the chapter of each part."""
+    for n, (part, chapter) in enumerate(lines):
+        y = top + LINE * n
+        picture.text(SAID, y, part, anchor="start", bold=not chapter)
+        picture.text(WIDEST - 8, y, chapter, anchor="end", colour=MUTED)
