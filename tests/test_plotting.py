@@ -212,11 +212,25 @@ def test_mask_row_checks_sizes():
         plotting.mask_row({"causal": causal_mask(3)}, allowed=causal_mask(2))
 
 
-def test_pages_wrap_texts_under_their_names():
-    ax = plotting.pages({"first": ["one two three", ""], "second": ["a $ sign"]}, width=8)
-    assert texts(ax) == ["first", "one two", "three", "", "", "second", r"a \$ sign"]
-    assert plotting.pages({"first": [""]}, ax=ax) is ax
+def test_pages_stand_beside_what_was_given_and_strange_words_in_red():
+    given, wrote = ["the ", "a $ "], {"one": ["cat qat s", "qat"], "other": ["", "qat qat "]}
+    ax = plotting.pages(given, wrote, strange=lambda word: word == "qat")
+    seen = [
+        (t.get_position()[0], t.get_text().replace("\N{NO-BREAK SPACE}", "."), t.get_color())
+        for t in ax.texts
+    ]
+    ink, muted, red = plotting.INK, plotting.MUTED, plotting.SERIES[3]
+    assert seen[:3] == [(0, "given", muted), (0, "the.", muted), (0, r"a.\$.", muted)]
+    assert seen[3:7] == [(7, "one", ink), (7, "cat.....s", ink), (7, "....qat..", red), (7, "qat", ink)]
+    assert seen[7:] == [(19, "other", ink), (19, "qat.qat.", red)], "a last word may be cut"
     ax.figure.canvas.draw()
+
+
+def test_pages_check_sizes():
+    with pytest.raises(ValueError, match="one must have 2 texts, one for each given, got 1"):
+        plotting.pages(["a", "b"], {"one": ["c"]})
+    with pytest.raises(ValueError, match="lines must be at most 72 letters long, got 84"):
+        plotting.pages(["a"], {"one": ["c" * 80]})
 
 
 def test_matrices_stand_under_their_names_in_one_scale():

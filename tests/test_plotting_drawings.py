@@ -45,7 +45,10 @@ DRAWINGS = {
     ),
     "swap at the start": plotting.swapped_answer("the cat", 0, "q", {"a model of letters": " "}),
     "shared weights": plotting.shared_weights(
-        ["The", "cat", "sat"], {"hidden before": ([1, 2, 1], 0), "zeroed after, on: 14": ([1, 2, 1], 16)}
+        ["The", "cat", "sat", "on", "the", "mat"],
+        {"hidden before": [1, 2, 1], "zeroed after": [1, 2, 1, 4, 1, 1], "on louder": [1, 2, 1, 14, 1, 1]},
+        seen=3,
+        watch=1,
     ),
     "questions": plotting.questions(["The", "cat", "sat", "on", "the", "mat"], 2),
     "small masks": plotting.small_masks(
@@ -510,15 +513,19 @@ def test_questions_stand_over_their_answers_and_one_arrow_leads_aside():
         plotting.questions(["a", "b", "c", "d"], 2)
 
 
-def test_shared_weights_are_parts_of_one_and_small_parts_carry_no_text():
-    drawing = plotting.shared_weights(["a", "b"], {"before": ([1, 3], 0), "after": ([1, 3], 96)})
-    assert texts(drawing) == ["before", "a", "0.25", "b", "0.75", "after", "b", "0.96, set to zero"]
+def test_shared_weights_are_parts_of_one_and_lead_to_what_becomes_of_them():
+    rows = {"before": [1, 3], "after": [1, 3, 4], "louder": [1, 3, 96]}
+    drawing = plotting.shared_weights(["a", "b", "c"], rows, seen=2, watch=1)
+    said = ["weight of b", "before", "3/4 = 0.75", "1", "a", "3", "b"]
+    said += ["after", "3/8 = 0.38", "1", "a", "3", "b", "4", "c", "louder", "3/100 = 0.03", "3", "96"]
+    assert texts(drawing) == said, "a part too small for a text has none, and words are not named again"
     widths = [float(part.get("width")) + 2 for part in filled(drawing, WEIGHT_FILL)]
-    assert np.allclose(widths, [87.5, 262.5, 3.5, 10.5])
-    with pytest.raises(ValueError, match=r"before must have one exponential for each of \['a', 'b'\], got 1"):
-        plotting.shared_weights(["a", "b"], {"before": ([1], 0)})
-    with pytest.raises(ValueError, match="names of rows must leave 350 px of 580 to the bars"):
-        plotting.shared_weights(["a"], {"x" * 60: ([1], 0)})
+    assert np.allclose(widths, [85, 255, 42.5, 127.5, 3.4, 10.2])
+    assert drawing._repr_svg_().count("<path") == 4, "lines between bars of the same words"
+    with pytest.raises(ValueError, match="before must have 2 to 3 exponentials, got 1"):
+        plotting.shared_weights(["a", "b", "c"], {"before": [1]}, seen=2, watch=0)
+    with pytest.raises(ValueError, match="names of rows must leave 340 px of 580 to the bars"):
+        plotting.shared_weights(["a"], {"x" * 60: [1]}, seen=1, watch=0)
 
 
 def test_small_masks_tell_open_closed_and_future_apart():
@@ -526,6 +533,9 @@ def test_small_masks_tell_open_closed_and_future_apart():
     drawing = plotting.small_masks({"a mask": (mask, "its rule")})
     assert texts(drawing) == ["a mask", "its rule"]
     assert [len(filled(drawing, colour)) for colour in (WEIGHT_FILL, KEY, GRID)] == [5, 1, 3]
+    named = plotting.small_masks({"a mask": (mask, "its rule")}, words=["x", "y", "z"])
+    assert texts(named) == ["x", "y", "z", "a mask", "its rule"]
+    assert named.width > drawing.width
     with pytest.raises(ValueError, match=r"flat must be a mask \(T, S\), got shape \(3,\)"):
         plotting.small_masks({"flat": (np.ones(3), "")})
 

@@ -14,8 +14,6 @@ from torch import Tensor, nn
 from attnlib._validate import require_whole
 from attnlib.experiments.tasks.manual import python_manual
 from attnlib.experiments.training import Batch, cross_entropy, fit
-from attnlib.functional import attention_scores
-from attnlib.masks import causal_mask
 from attnlib.model import Decoder
 from attnlib.multihead import Attend
 
@@ -93,16 +91,6 @@ class Unmasked(Attend):
         return super().forward(q, k, v, dropout, need_weights, **(options | {"causal": False}))
 
 
-class ZeroAfter(Attend):
-    """Set the weights of the future to zero after the softmax, which is too late."""
-
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options):
-        """Take the arguments of `Attend`; only the scale is used of the options."""
-        weights = attention_scores(q, k, scale=options.get("scale")).softmax(-1)  # (B, H, T, S)
-        weights = weights * causal_mask(q.shape[-2], k.shape[-2], device=q.device)
-        return weights @ v, weights
-
-
 def letter_model(
     text: Letters,
     *,
@@ -119,7 +107,7 @@ def letter_model(
     Args:
         text: What `manual_letters` gives.
         causal: Whether its layers use the causal mask.
-        attend: How its layers attend instead, such as `ZeroAfter`.
+        attend: Makes what its layers attend with instead, a module that is called as `Attend` is.
         width: Model width C.
         heads: Heads of each layer.
         layers: Blocks.
@@ -139,7 +127,7 @@ def letter_model(
 
 
 def train_letters(
-    model: Decoder, text: Letters, *, steps: int, B: int = 24, lr: float = 5e-3, seed: int = 0
+    model: Decoder, text: Letters, *, steps: int, B: int = 16, lr: float = 4e-3, seed: int = 0
 ) -> list[float]:
     """Train a model, in place, to name the next letter at all places of a line at once.
 

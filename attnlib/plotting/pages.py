@@ -2,39 +2,65 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from attnlib.plotting._style import INK, plt
+from attnlib.plotting._style import INK, MUTED, SERIES, plt
 
-WIDEST = 72
+WIDEST = 72  # letters of a line, which a phone can show
+BETWEEN = 3  # letters of room between two columns
+BLANK = "\N{NO-BREAK SPACE}"  # SVG makes one of several other spaces
 
 
-def pages(texts: Mapping[str, Sequence[str]], *, width: int = 70, ax: Axes | None = None) -> Axes:
-    """Draw texts one below the other, those of one writer under its name.
+def pages(
+    given: Sequence[str],
+    wrote: Mapping[str, Sequence[str]],
+    *,
+    strange: Callable[[str], bool] = lambda word: False,
+) -> Axes:
+    """Draw beginnings of texts, and beside each how several writers went on, on a figure of its own.
 
     Args:
-        texts: By name, some for each.
-        width: How many characters a line has; 72 at most, which a phone can show.
-        ax: Where to draw.
+        given: The beginnings.
+        wrote: By the name of a writer, how it went on from each.
+        strange: Tells of a word whether it stands out, in red; the last of a line may be cut, and never does.
 
     Returns:
         The axes.
+
+    Raises:
+        ValueError: If a writer has not gone on from each beginning, or lines are too long.
     """
-    lines = []
-    for name, some in texts.items():
-        wrapped = (line for text in some for line in textwrap.wrap(text, min(width, WIDEST)) or [""])
-        lines += [(name, True), *((line, False) for line in wrapped), ("", False)]
-    lines = lines[:-1]
-    if ax is None:
-        _, ax = plt.subplots(figsize=(6.2, 0.3 + 0.22 * len(lines)))
+    columns = {"given": given, **wrote}
+    starts, width = {}, 0
+    for name, texts in columns.items():
+        if len(texts) != len(given):
+            raise ValueError(f"{name} must have {len(given)} texts, one for each given, got {len(texts)}")
+        starts[name] = width
+        width += max(map(len, texts)) + BETWEEN
+    if width - BETWEEN > WIDEST:
+        raise ValueError(f"lines must be at most {WIDEST} letters long, got {width - BETWEEN}")
+    _, ax = plt.subplots(figsize=(6.2, 0.3 + 0.23 * (len(given) + 1)))
     ax.set_axis_off()
-    ax.set(xlim=(0, 1), ylim=(len(lines), 0))
-    for i, (line, is_name) in enumerate(lines):
-        shown = line.replace("$", r"\$")  # or matplotlib reads a formula
-        family = "sans-serif" if is_name else "monospace"
-        weight = "bold" if is_name else "normal"
-        ax.text(0, i + 0.5, shown, color=INK, weight=weight, family=family, va="center")
+    ax.set(xlim=(0, WIDEST + 2), ylim=(len(given) + 1, -0.2))  # letters are a point too narrow to fill it
+    for name, texts in columns.items():
+        ax.text(starts[name], 0.3, name, color=MUTED if texts is given else INK, weight="bold", va="center")
+        for i, line in enumerate(texts):
+            parts = [(line, MUTED)] if texts is given else _parts(line, strange)
+            for part, colour in parts:
+                shown = part.replace("$", r"\$").replace(" ", BLANK)  # or matplotlib reads a formula
+                ax.text(starts[name], i + 1.5, shown, color=colour, family="monospace", va="center")
     return ax
+
+
+def _parts(line: str, strange: Callable[[str], bool]) -> list[tuple[str, str]]:
+    """Return a line as texts of one colour that lie on each other, blank where the other has its words."""
+    words = re.split("( )", line)
+    red = [*map(strange, words[:-1]), False]
+    parts = []
+    for colour, wanted in ((INK, False), (SERIES[3], True)):
+        some = (word if now == wanted else " " * len(word) for word, now in zip(words, red, strict=True))
+        parts.append(("".join(some), colour))
+    return [(text, colour) for text, colour in parts if text.strip()]
