@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib.learn.calling import AnswerError, call, explain
+from attnlib.learn.calling import AnswerError, call, explain, spell_call
 from attnlib.learn.grading import Exercise, by_cases, close, normal, numbers, scalar, unit
 
 KING, MAN, QUEEN = (torch.tensor(x, dtype=torch.float64) for x in ([0, 4], [1, 0], [4, 4]))
@@ -140,6 +140,19 @@ def _count_places(ids: Tensor, size: int, window: int, *, rule: str) -> Tensor:
     return n
 
 
+def _count_pairs(ids: Tensor, size: int, window: int, *, rule: str) -> Tensor:
+    """Count pairs instead of places: once for each distance, or once for each window that holds them."""
+    n = torch.zeros(size, size, dtype=torch.float64)
+    if rule == "once a distance":
+        for d in range(1, window + 1):
+            n[ids[:-d], ids[d:]] += 1
+        return n + n.T
+    for row in ids.unfold(0, window + 1, 1).tolist():
+        for one, other in itertools.permutations(row, 2):
+            n[one, other] += 1
+    return n
+
+
 def _with_cell(words: str | None, cases: list[tuple], seen: list[Tensor], tell: Callable) -> str | None:
     """Add to a sentence about a number what can be checked by hand there; `seen` are the answers so far."""
     at = re.search(r"the number at \[(\d+), (\d+)\]", words or "")
@@ -169,6 +182,9 @@ def cooccurrence(answer: object) -> str | None:
         (lambda *case: _count(*case) - _count(*case).diag().diag() / 2, "two copies of a word near each other count twice, once from each side; yours counts them once. In the text 4 4, row 4, column 4 is 2."),
         (lambda *case: _count(*case) + _count(*case).diag().diag(), "the diagonal is twice too large: two copies of a word near each other count once from each side, 2 in all."),
         (lambda *case: _count(*case).clamp(max=1), "each pair is counted once at most. `n[i, j] += 1` with tensors of rows and columns adds 1 once, however often a pair comes: use a loop, `index_put_(..., accumulate=True)` or `bincount`."),
+        (lambda *case: _count_pairs(*case, rule="once a distance"), "a pair that comes several times at one distance is counted once. `n[i, j] += 1` with tensors of rows and columns forgets repeats: use a loop, `index_put_(..., accumulate=True)` or `bincount`."),
+        (lambda *case: _count_pairs(*case, rule="windows"), "a pair counts once for every stretch of text that holds it; in which stretch does not matter, so near ones count too often. Go from place to place instead."),
+        (lambda ids, size, window: _count(ids, int(ids.max()) + 1, window), "a table of `size` by `size` is asked; words that never come have a row and a column as well."),
         (lambda *case: _count_places(*case, rule="once"), "a word that stands twice within one window counts twice; a set, or `in`, counts it once."),
         (lambda *case: _count(*case, wrap=True), "the end of the text is joined to its beginning: `roll` does that, and so does `%`. Cut the ends off."),
         (lambda *case: _count_places(*case, rule="from the end"), "before the beginning you read the end of the text: `ids[-1]` is its last word. Begin at `max(0, i - window)`."),
@@ -176,6 +192,7 @@ def cooccurrence(answer: object) -> str | None:
         (lambda *case: _count_places(*case, rule="last missing"), "the farthest word to the right is missing: a range that ends with `i + window` does not hold it."),
         (lambda *case: _count_places(*case, rule="farthest"), "you count the distance `window` only; the nearer ones count too."),
         (lambda *case: _count(*case, near=True), "nearer words count for more in yours; here each of them counts 1."),
+        (lambda *case: _count(*case).triu() - _count(*case).diag().diag() / 2, "each pair is counted once, in the cell above the diagonal; it counts in row i, column j and in row j, column i."),
         (lambda *case: _count(*case).triu(), "the table is filled on one side of its diagonal only: whatever is in row i, column j is in row j, column i too."),
         (lambda *case: _count(*case) / _count(*case).sum(1, keepdim=True).clamp(min=1), "these are shares of each row; the counts themselves were asked for."),
         (lambda *case: 2 * _count(*case), "every count is twice too large: a loop over all places sees each pair from both sides already, so it needs no `+ n.T`."),
@@ -207,6 +224,14 @@ def _finite(got: object) -> Tensor:
     got = numbers(got)
     if got.isnan().any():
         raise AnswerError("there is a NaN in it: 0 times infinity, or 0 divided by 0.")
+    if (got == math.inf).any():
+        raise AnswerError(
+            "pairs that never come are infinite: you divide by the count; divide the count by what chance would give."
+        )
+    if (got < -1e30).any() and got.isfinite().all():
+        raise AnswerError(
+            "pairs that never come have become a huge negative number, as `nan_to_num` makes it of minus infinity; everything below 0 becomes 0."
+        )
     if got.isinf().any():
         raise AnswerError(
             "pairs that never come are minus infinity; the P stands for positive: everything below 0 becomes 0."
@@ -225,6 +250,7 @@ def ppmi(answer: object) -> str | None:
     zero = "everything is 0: each of your quotients is below 1, and its logarithm negative. Is the total missing? Chance is row sum times column sum, divided by the total."
     mistakes = [
         (_pmi, "the logarithms are right, but negative ones are still there; the P stands for positive: everything below 0 becomes 0."),
+        (lambda n: _pmi(n).clamp(max=0), "the other way round: those below 0 become 0, and those above it stay."),
         (lambda n: _pmi(n).abs(), "you take the absolute value: rarer than chance becomes more often than chance. Negative ones become 0."),
         (lambda n: _pmi(n, 0.75).clamp(min=0), "this is the one with the power 3/4; here the column sums count as they are."),
         (lambda n: _pmi(n).clamp(min=0) / math.log(2), "this is the logarithm to base 2; the natural one, `log`, was asked for."),
@@ -245,6 +271,11 @@ def ppmi(answer: object) -> str | None:
         (lambda n: _pmi(n).clamp(min=0) * n / n.sum(), "each logarithm is weighted by how often its pair comes; the logarithm alone was asked for."),
         (lambda n: _pmi(n).clamp(min=0).fill_diagonal_(0), "you empty the diagonal; a word near another copy of itself counts as any pair does."),
         (lambda n: -_pmi(n).clamp(max=0), "these are the pairs that come less often than chance: divide the count by chance, not chance by the count."),
+        (lambda n: n / n.sum(1, keepdim=True), "these are the shares of each row; divide each count by what chance would give, and take the logarithm."),
+        (lambda n: n / n.sum(), "these are the shares of the total; divide each count by what chance would give, and take the logarithm."),
+        (lambda n: _log(n * n.sum() / (n.sum(1, keepdim=True) + n.sum(0))), "row sum and column sum are multiplied, not added."),
+        (lambda n: _log(n / n.mean(1, keepdim=True) / n.mean(0)), "these are means of rows and columns; what chance gives is made of sums, and of the total."),
+        (lambda n: _chance(n).log().clamp(min=0), "this is the logarithm of what chance would give; where is the count?"),
         (torch.zeros_like, zero),
         (lambda n: (n + 1).log(), "this is the logarithm of the counts; divide them by what chance would give first."),
         (lambda n: n.log().clamp(min=0), "this is the logarithm of the counts; divide them by what chance would give first."),
@@ -402,22 +433,22 @@ def _same_direction(rows: dict[str, Counter], six: list[str]) -> str | None:
 
 def _share(
     vectors: Tensor, questions: Tensor,
-    *, axis: int | None = -1, out: str = "abc", fill: float = -math.inf, crossed: bool = False,
-    sums: Callable = lambda a, b, c: a - b + c,
+    *, axis: int | None = -1, power: float = 1, out: str = "abc", fill: float = -math.inf,
+    crossed: bool = False, first: int = 1, sums: Callable = lambda a, b, c: a - b + c,
 ) -> Tensor:  # fmt: skip
     """Return the share of analogies that a search finds; ``out`` are the inputs that each question leaves out.
 
     With ``out="all"`` every question leaves out the inputs of all.
     """
     a, b, c, answer = questions.T
-    x = vectors if axis is None else unit(vectors, axis)
+    x = vectors if axis is None else vectors / vectors.norm(dim=axis, keepdim=True) ** power
     scores = sums(vectors[a], vectors[b], vectors[c]) @ x.T
     if out == "all":
         scores[:, questions[:, :3].flatten()] = fill
     else:
         scores = scores.scatter(1, questions[:, ["abcd".index(name) for name in out]], fill)
-    best = scores.argmax(1)
-    return ((best[:, None] if crossed else best) == answer).double().mean()
+    best = scores.topk(first).indices
+    return (best == answer).double().mean() if crossed else (best == answer[:, None]).any(1).double().mean()
 
 
 def _analogies(V: int, D: int, Q: int, seed: int) -> tuple[Tensor, Tensor]:
@@ -479,7 +510,7 @@ def doubtful_accuracy(answer: object) -> str | None:
         ("ab", "c is not left out; none of the three inputs may be the answer."),
         ("ac", "b is not left out; none of the three inputs may be the answer."),
         ("bc", "a is not left out; none of the three inputs may be the answer."),
-        ("abcd", "the answer is left out as well: of the four columns of `questions` the first three are inputs."),
+        ("abcd", "nothing is ever right. Is the answer left out as well? Of the four columns of `questions` the first three are inputs. Or do those win that are left out? Or is it `all` instead of a mean?"),
     ]  # fmt: skip
     crosses = [
         (False, ""),
@@ -506,12 +537,41 @@ def doubtful_accuracy(answer: object) -> str | None:
         (_variant(sums=lambda a, b, c: a + c), "b is not taken away: a - b + c."),
         (_variant(sums=lambda a, b, c: unit(a) - unit(b) + unit(c)), "you add directions; the sum is one of the vectors as they are, and only the search is by cosine."),
         (_variant(sums=lambda a, b, c: unit(a - b + c, 0)), "the sums are divided along the wrong axis: each column of theirs by its own length."),
+        (_nearest_by_distance, "this is the nearest by distance, which asks for the same length too; the nearest by cosine was asked for."),
+        (_variant(power=2), "you divide by the squared lengths; take the root."),
+        (_variant(power=0.5), "one root too many: divide by the lengths, not by their roots."),
+        (_variant(first=5), "you look whether the answer is among the five best; it has to be the best."),
+        (lambda vectors, questions: len(questions) * _share(vectors, questions, crossed=True), "look at the shape of what you add up: every question's word is compared with the answers of all questions."),
+        (_variant(axis=0, sums=lambda a, b, c: unit(a - b + c, 0)), "the columns have length one, of the vectors and of the sums; a word is a row, and so is a sum."),
+        (_variant(out="all", fill=0.0), "a word that is an input of one question is left out of all the others too."),
+        (_answers_of_any, "you look whether the word found is the answer of any question; it has to be that of its own."),
         (lambda vectors, questions: 100 * _share(vectors, questions), "this is in percent; a share from 0 to 1 was asked for."),
         (lambda vectors, questions: len(questions) * _share(vectors, questions), "this is how many are right; divide by the number of questions."),
         (lambda vectors, questions: 1 - _share(vectors, questions), "this is the share of wrong answers."),
+        (lambda vectors, questions: torch.tensor(1.0), "1 whatever is asked: `any` looks whether a single one is right; take the mean."),
         *more,
     ]  # fmt: skip
-    return by_cases(answer, _share, cases, mistakes, read=_one_share)
+    got = [_one_share(call(answer, *(x.clone() for x in case))) for case in cases]
+    right = [_share(*case) for case in cases]
+    for wrong, words in [(_share, None), *mistakes]:  # one number says little: a mistake has to fit all cases
+        if all(close(mine, wrong(*case).double()) for mine, case in zip(got, cases, strict=True)):
+            return words
+    n = next(n for n, (mine, share) in enumerate(zip(got, right, strict=True)) if not close(mine, share))
+    side = "large" if got[n] > right[n] else "small"
+    return f"for `{spell_call(answer, cases[n])}` the share is too {side}. Ask its questions one at a time, in a loop, and compare which words are found."
+
+
+def _answers_of_any(vectors: Tensor, questions: Tensor) -> Tensor:
+    a, b, c, answer = questions.T
+    scores = (vectors[a] - vectors[b] + vectors[c]) @ unit(vectors).T
+    found = scores.scatter(1, questions[:, :3], -math.inf).argmax(1)
+    return torch.isin(found, answer).double().mean()
+
+
+def _nearest_by_distance(vectors: Tensor, questions: Tensor) -> Tensor:
+    a, b, c, answer = questions.T
+    off = torch.cdist(vectors[a] - vectors[b] + vectors[c], vectors)
+    return (off.scatter(1, questions[:, :3], math.inf).argmin(1) == answer).double().mean()
 
 
 def _variant(**changes: object) -> Callable:
@@ -602,7 +662,7 @@ EXERCISES = [
         "2.13", "An accuracy that nobody doubted", "hard", 10,
         (
             "All shapes are as the comments say, and that is the trouble. Take a `vectors` of (5, 2) and two questions, and print every line.",
-            "Which lengths are one after the second line, those of the rows? And in the row of `scores` of the first question, how many are minus infinity?",
+            "Which lengths are one in `x`, those of its rows? And in the row of `scores` of the first question, how many are minus infinity?",
             "What shape has `best == answer`, if the one is (Q, 1) and the other (Q,)? It is averaged whatever it is.",
         ),
         doubtful_accuracy,

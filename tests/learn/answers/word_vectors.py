@@ -127,6 +127,31 @@ def places(ids, size, window, *, first=None, last=None, at=None, once=False):
     return n
 
 
+def forgets(ids, size, window):
+    n = torch.zeros(size, size)
+    for d in range(1, window + 1):
+        n[ids[:-d], ids[d:]] += 1
+        n[ids[d:], ids[:-d]] += 1
+    return n
+
+
+def stretches(ids, size, window):
+    n = torch.zeros(size, size)
+    for row in ids.unfold(0, window + 1, 1):
+        for i in range(window + 1):
+            for j in range(window + 1):
+                n[row[i], row[j]] += i != j
+    return n
+
+
+def above(ids, size, window):
+    n, words = torch.zeros(size, size), ids.tolist()
+    for i, one in enumerate(words):
+        for other in words[i + 1 : i + window + 1]:
+            n[min(one, other), max(one, other)] += 1
+    return n
+
+
 def farthest(ids, size, window):
     return loop_counts(ids, size, window) - loop_counts(ids, size, window - 1)
 
@@ -212,6 +237,12 @@ def indexed_accuracy(vectors, questions):
     return (scores.argmax(-1) == answer).float().mean().item()
 
 
+def distance_accuracy(vectors, questions):
+    a, b, c, answer = questions.T
+    near = -torch.cdist(vectors[a] - vectors[b] + vectors[c], vectors)
+    return (near.scatter(1, questions[:, :3], -torch.inf).argmax(1) == answer).double().mean()
+
+
 def found_accuracy(vectors, questions):
     a, b, c, answer = questions.T
     sums = vectors[a] - vectors[b] + vectors[c]
@@ -245,7 +276,7 @@ RIGHT = {
         loss(lambda p, q: (F.softplus(-p).sum() + F.softplus(q).sum()).item() / len(p)),
         loss(lambda p, q: torch.logaddexp(torch.zeros(()), torch.cat([-p[:, None], q], 1)).sum(1).mean()),
     ],
-    "2.10": ["0.36, buy", "{}, {}".format(0.36, "buy"), ", ".join(["0.36", "buy"]), "0.36, " + "buy"],
+    "2.10": ["0.36, buy", np.str_("0.36, buy"), "0.36,buy", " 0.36, Buy"],
     "2.11": [
         {"statement": False, "times": 1.5, "percent": 52, "out": 1},
         {"out": 1.0, "percent": 52.02, "times": 3 / 2, "statement": 0},
@@ -280,6 +311,7 @@ WRONG = [
     ("2.1", [96, 100, 0], "no percentage"),
     ("2.1", [0.48, 1, 0], "one of them only"),
     ("2.1", [1, 1, 0], "3 with 4"),
+    ("2.1", [0.49, 0.51, 0], "not the sum of the numbers"),
     ("2.1", [0.5, 1, 0], "(4, 3): not that"),
     ("2.1", [0.96, 2, 0], "never above 1"),
     ("2.1", [0.96, 0.96, 0], "twice over"),
@@ -338,13 +370,17 @@ WRONG = [
     ("2.7", lambda *a: places(*a, first=lambda i, w: i - w), "`ids[-1]` is its last word"),
     ("2.7", lambda *a: places(*a, at=lambda T, w: range(w, T - w)), "the first and the last places"),
     ("2.7", lambda *a: places(*a, last=lambda i, w, T: min(T, i + w)), "the farthest word to the right"),
+    ("2.7", forgets, "at one distance is counted once"),
+    ("2.7", stretches, "for every stretch of text"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, ids.max() + 1, window), "words that never come have a row"),
+    ("2.7", above, "in the cell above the diagonal"),
     ("2.7", farthest, "the nearer ones count too"),
     ("2.7", lambda *a: loop_counts(*a).triu(), "on one side of its diagonal"),
     ("2.7", lambda *a: F.normalize(loop_counts(*a), p=1, dim=1), "shares of each row"),
     ("2.7", lambda *a: loop_counts(*a) + torch.ones(()), "Yours is"),
     ("2.7", lambda *a: loop_counts(*a).cumsum(0), "how often does"),
     ("2.7", lambda ids, size, window: loop_counts(ids, size, 3), "right at first, but not for"),
-    ("2.7", lambda ids, size, window: loop_counts(ids, size - 1, window), "the shape should be (7, 7)"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size + 1, window), "the shape should be (7, 7)"),
     ("2.8", lambda n: torch.where(n > 0, (n / expected(n)).log(), torch.zeros(())), "negative ones are still there"),
     ("2.8", beyond_chance, "the power 3/4"),
     ("2.8", lambda n: (n / expected(n)).log(), "minus infinity"),
@@ -352,6 +388,14 @@ WRONG = [
     ("2.8", lambda n: torch.where(n > 0, (n / expected(n)).log().abs(), torch.zeros(())), "absolute value"),
     ("2.8", lambda n: (n / expected(n)).log2().clamp(min=0), "base 2"),
     ("2.8", lambda n: n / expected(n), "the logarithm is missing"),
+    ("2.8", lambda n: (expected(n) / n).log().clamp(min=0), "you divide by the count"),
+    ("2.8", lambda n: np.nan_to_num((n / expected(n)).log().numpy()), "a huge negative number"),
+    ("2.8", lambda n: (n / expected(n)).log().nan_to_num(neginf=0).clamp(max=0), "the other way round"),
+    ("2.8", lambda n: n / n.sum(1, keepdim=True), "the shares of each row"),
+    ("2.8", lambda n: n / n.sum(), "the shares of the total"),
+    ("2.8", log_of(lambda n: n * n.sum() / (n.sum(1, keepdim=True) + n.sum(0))), "multiplied, not added"),
+    ("2.8", log_of(lambda n: n / n.mean(1, keepdim=True) / n.mean(0)), "these are means"),
+    ("2.8", lambda n: expected(n).log().clamp(min=0), "where is the count?"),
     ("2.8", lambda n: (n / expected(n)).clamp(min=1), "1 where they are below it"),
     ("2.8", lambda n: (n / expected(n) - 1).clamp(min=0), "you subtract 1"),
     ("2.8", lambda n: (n / expected(n) + 1).log(), "you add 1 before the logarithm"),
@@ -441,7 +485,7 @@ WRONG = [
     ("2.13", changed(out=fill([0, 1])), "c is not left out"),
     ("2.13", changed(out=fill([1, 2])), "a is not left out"),
     ("2.13", changed(out=fill([0, 2])), "b is not left out"),
-    ("2.13", changed(out=fill([0, 1, 2, 3])), "the answer is left out as well"),
+    ("2.13", changed(out=fill([0, 1, 2, 3])), "Is the answer left out as well?"),
     ("2.13", changed(out=fill([0, 1, 2], 0.0)), "What loses against any score"),
     ("2.13", changed(out=fill([0, 1, 2], -1.0)), "What loses against any score"),
     ("2.13", changed(sums=lambda v, a, b, c: v[a] + v[b] - v[c]), "a - b + c"),
@@ -453,4 +497,16 @@ WRONG = [
     ("2.13", changed(end=lambda best, answer: (best[:, 0] != answer).double().mean()), "wrong answers"),
     ("2.13", changed(end=lambda best, answer: best[:, 0] == answer), "one number is asked"),
     ("2.13", lambda v, q: v / v.norm(dim=1), "keepdim"),
+    ("2.13", distance_accuracy, "nearest by distance"),
+    ("2.13", changed(length=lambda v: v.square().sum(1, keepdim=True)), "squared lengths"),
+    ("2.13", changed(length=lambda v: v.norm(dim=1, keepdim=True).sqrt()), "one root too many"),
+    ("2.13", changed(length=lambda v: v.norm()), "these are dot products"),
+    ("2.13", changed(out=lambda scores, q: scores.scatter(1, q[:, :3], torch.inf)), "Or do those win"),
+    ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).all()), "`all` instead of a mean"),
+    ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).any()), "`any` looks"),
+    ("2.13", changed(end=lambda best, answer: (best == answer).sum() / len(answer)), "what you add up"),
+    ("2.13", changed(out=lambda scores, q: scores.index_fill(1, q[0, :3], -torch.inf)), "in a loop, and compare"),
+    ("2.13", changed(length=lambda v: v.abs().sum(1, keepdim=True)), "in a loop, and compare"),
+    ("2.13", changed(end=lambda best, answer: (best == answer).any(1).double().mean()), "it has to be that of its own"),
+    ("2.13", changed(length=columns, sums=lambda v, a, b, c: F.normalize(v[a] - v[b] + v[c], dim=0)), "and so is a sum"),
 ]  # fmt: skip
