@@ -117,9 +117,11 @@ def values(rules: dict, answer: object) -> list:
     """
     kind, fields = rules["kind"], rules["fields"]
     if kind == "choice":
-        if answer not in rules["options"]:
+        said = "".join(answer.split()).lower() if isinstance(answer, str) else None
+        chosen = [option for option in rules["options"] if "".join(option.split()).lower() == said]
+        if not chosen:
             raise AnswerError(f"choose one of these: {'; '.join(rules['options'])}.")
-        return [answer]
+        return chosen
     if kind == "named":
         if not isinstance(answer, Mapping) or set(answer) != set(fields):
             raise AnswerError(f"keep the dict with its keys {', '.join(fields[:-1])} and {fields[-1]}.")

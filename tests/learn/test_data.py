@@ -130,6 +130,7 @@ def test_a_choice_is_one_of_its_options():
     )
     assert says(text, "no") is None
     assert says(text, "yes") == "why?"
+    assert says(text, np.str_(" No ")) is None
     with pytest.raises(AnswerError, match="choose one of these: yes; no"):
         says(text, "perhaps")
 

@@ -12,10 +12,6 @@ def unit(x):
     return x / x.norm(dim=-1, keepdim=True)
 
 
-def loop_cosines(x, y):
-    return [[float(a @ b) / math.sqrt(float(a @ a) * float(b @ b)) for b in y] for a in x]
-
-
 def ranked(score, n, exclude=()):
     score = score.clone()
     score[list(exclude)] = -torch.inf
@@ -30,28 +26,6 @@ def loop_nearest(vectors, target, n, exclude):
     c = cosines(vectors, target).tolist()
     rows = sorted((i for i in range(len(c)) if i not in exclude), key=lambda i: -c[i])
     return rows[:n]
-
-
-def analogy(sum_of, keep=0, by=cosines):
-    def solve(vectors, a, b, c):
-        score = by(vectors, sum_of(vectors[a], vectors[b], vectors[c]))
-        return ranked(score, 1, [a, b, c][: 3 - keep])[0]
-
-    return solve
-
-
-def without(names):
-    def solve(vectors, a, b, c):
-        rows = {"a": a, "b": b, "c": c}
-        return ranked(
-            cosines(vectors, right_sum(vectors[a], vectors[b], vectors[c])), 1, [rows[n] for n in names]
-        )
-
-    return solve
-
-
-def right_sum(a, b, c):
-    return a - b + c
 
 
 def loop_counts(ids, size, window):
@@ -141,14 +115,146 @@ def loss(change):
     return lambda x, y, n: change(*products(x, y, n))
 
 
+def places(ids, size, window, *, first=None, last=None, at=None, once=False):
+    """Count place by place, as a loop with a mistake in its range would."""
+    n, words = torch.zeros(size, size), ids.tolist()
+    for i in range(len(words)) if at is None else at(len(words), window):
+        begin = max(0, i - window) if first is None else first(i, window)
+        end = min(len(words), i + window + 1) if last is None else last(i, window, len(words))
+        heard = [words[j] for j in range(begin, end) if j != i]
+        for other in set(heard) if once else heard:
+            n[words[i], other] += 1
+    return n
+
+
+def forgets(ids, size, window):
+    n = torch.zeros(size, size)
+    for d in range(1, window + 1):
+        n[ids[:-d], ids[d:]] += 1
+        n[ids[d:], ids[:-d]] += 1
+    return n
+
+
+def stretches(ids, size, window):
+    n = torch.zeros(size, size)
+    for row in ids.unfold(0, window + 1, 1):
+        for i in range(window + 1):
+            for j in range(window + 1):
+                n[row[i], row[j]] += i != j
+    return n
+
+
+def above(ids, size, window):
+    n, words = torch.zeros(size, size), ids.tolist()
+    for i, one in enumerate(words):
+        for other in words[i + 1 : i + window + 1]:
+            n[min(one, other), max(one, other)] += 1
+    return n
+
+
+def farthest(ids, size, window):
+    return loop_counts(ids, size, window) - loop_counts(ids, size, window - 1)
+
+
+def nested(ids, size, window):
+    n = [[0] * size for _ in range(size)]
+    words = ids.tolist()
+    for i, one in enumerate(words):
+        for j, other in enumerate(words):
+            n[one][other] += 0 < abs(i - j) <= window
+    return n
+
+
+TRUE = "man he king crown queen she he prince heir princess she woman"
+
+
+def asked(questions):
+    return [q.tolist() for q in questions]
+
+
+def accuracy(
+    vectors,
+    questions,
+    *,
+    length=lambda v: v.norm(dim=1, keepdim=True),
+    sums=lambda v, a, b, c: v[a] - v[b] + v[c],
+    out=lambda scores, questions: scores.scatter(1, questions[:, :3], -torch.inf),
+    end=lambda best, answer: (best[:, 0] == answer).double().mean(),
+):
+    """Do what is asked, line by line as the page has it, with one or the other line changed."""
+    a, b, c, answer = questions.T
+    scores = sums(vectors, a, b, c) @ (vectors / length(vectors)).T
+    return end(out(scores, questions).topk(1).indices, answer)
+
+
+def changed(**lines):
+    return lambda vectors, questions: accuracy(vectors, questions, **lines)
+
+
+def columns(v):
+    return v.norm(dim=0)
+
+
+def for_all(scores, questions):
+    scores[:, questions[:, :3]] = -torch.inf
+    return scores
+
+
+def crossed(best, answer):
+    return (best == answer).float().mean()
+
+
+def fill(columns, value=-torch.inf):
+    return lambda scores, questions: scores.scatter(1, questions[:, columns], value)
+
+
+def loop_accuracy(vectors, questions):
+    right = 0
+    for a, b, c, answer in asked(questions):
+        target = vectors[a] - vectors[b] + vectors[c]
+        cosine = {
+            i: float(F.cosine_similarity(vectors[i], target, dim=0))
+            for i in range(len(vectors))
+            if i not in (a, b, c)
+        }
+        right += max(cosine, key=cosine.get) == answer
+    return right / len(questions)
+
+
+def numpy_accuracy(vectors, questions):
+    v, q = vectors.numpy().astype(np.float64), questions.numpy()
+    scores = (v[q[:, 0]] - v[q[:, 1]] + v[q[:, 2]]) @ (v / np.linalg.norm(v, axis=1)[:, None]).T
+    for row, three in zip(scores, q[:, :3], strict=True):
+        row[three] = -np.inf
+    return np.mean(scores.argmax(1) == q[:, 3])
+
+
+def indexed_accuracy(vectors, questions):
+    a, b, c, answer = questions.T
+    scores = F.cosine_similarity((vectors[a] - vectors[b] + vectors[c])[:, None], vectors[None], dim=-1)
+    rows = torch.arange(len(questions))
+    scores[rows, a] = scores[rows, b] = scores[rows, c] = -2
+    return (scores.argmax(-1) == answer).float().mean().item()
+
+
+def distance_accuracy(vectors, questions):
+    a, b, c, answer = questions.T
+    near = -torch.cdist(vectors[a] - vectors[b] + vectors[c], vectors)
+    return (near.scatter(1, questions[:, :3], -torch.inf).argmax(1) == answer).double().mean()
+
+
+def found_accuracy(vectors, questions):
+    a, b, c, answer = questions.T
+    sums = vectors[a] - vectors[b] + vectors[c]
+    x = vectors / vectors.norm(dim=0)
+    scores = sums @ x.T
+    scores[:, questions[:, :3]] = -torch.inf
+    best = scores.topk(1).indices
+    return (best == answer).float().mean()
+
+
 RIGHT = {
     "2.1": [[0.96, 1, 0], (24 / 25, 1.0, 0.0), np.array([0.96, 1, 0]), torch.tensor([[0.96, 1, 0]])],
-    "2.2": [
-        lambda x, y: unit(x) @ unit(y).T,
-        lambda x, y: F.normalize(x, dim=-1) @ F.normalize(y, dim=-1).T,
-        lambda x, y: torch.einsum("nd,md->nm", x, y) / torch.outer(x.norm(dim=1), y.norm(dim=1)),
-        loop_cosines,
-    ],
     "2.3": [[0, 6], (-1.0, 8.0), torch.tensor([4.0, -2.9]), np.array([0.0, 5.1])],
     "2.4": [
         lambda v, t, n, exclude: ranked(cosines(v, t), n, exclude),
@@ -156,16 +262,8 @@ RIGHT = {
         lambda v, t, n, exclude: torch.tensor(loop_nearest(v, t, n, exclude)),
         lambda v, t, n, exclude: ranked(v @ t / v.norm(dim=1), n, exclude),  # the target's length does not matter
     ],
-    "2.5": [
-        analogy(right_sum),
-        lambda v, a, b, c: torch.tensor([analogy(right_sum)(v, a, b, c)]),
-        lambda v, a, b, c: next(
-            i for i in cosines(v, v[a] - v[b] + v[c]).argsort(descending=True).tolist() if i not in (a, b, c)
-        ),
-        lambda v, a, b, c: np.int64(loop_nearest(v, v[a] - v[b] + v[c], 1, {a, b, c})[0]),
-    ],
     "2.6": [[5, 0], (3.0, 0.0), np.array([9, 1]), torch.tensor([6.0, -6.0])],
-    "2.7": [loop_counts, bincounts, lambda *a: one_sided(*a) + one_sided(*a).T, counter],
+    "2.7": [loop_counts, bincounts, lambda *a: one_sided(*a) + one_sided(*a).T, counter, nested],
     "2.8": [
         lambda n: (n / expected(n)).log().clamp(min=0),
         loop_ppmi,
@@ -178,30 +276,55 @@ RIGHT = {
         loss(lambda p, q: (F.softplus(-p).sum() + F.softplus(q).sum()).item() / len(p)),
         loss(lambda p, q: torch.logaddexp(torch.zeros(()), torch.cat([-p[:, None], q], 1)).sum(1).mean()),
     ],
+    "2.10": ["0.36, buy", np.str_("0.36, buy"), "0.36,buy", " 0.36, Buy"],
+    "2.11": [
+        {"statement": False, "times": 1.5, "percent": 52, "out": 1},
+        {"out": 1.0, "percent": 52.02, "times": 3 / 2, "statement": 0},
+        {"statement": np.bool_(False), "times": np.float64(1.5), "percent": torch.tensor(51.9), "out": torch.tensor(1)},
+        {"statement": torch.tensor(False), "times": [1.5], "percent": 51.2, "out": np.array([1])},
+    ],
+    "2.12": [
+        TRUE,
+        TRUE.split()[::-1],
+        "x man he king crown queen she princess heir prince he she woman x",
+        ("Woman", "She", "Princess", "Heir", "Prince", "He", "and", "She", "Queen", "Crown", "King", "He", "Man"),
+        "Man, he king a queen she. He prince b princess she woman!",
+    ],
+    "2.13": [accuracy, loop_accuracy, numpy_accuracy, indexed_accuracy],
 }  # fmt: skip
 
 WRONG = [
     ("2.1", [24, 50, 0], "these are the dot products"),
-    ("2.1", [4.8, 10, 0], "of (3, 4) alone"),
+    ("2.1", [4.8, 10, 0], "the length of (3, 4), alone"),
     ("2.1", [4.8, 5, 0], "the other length alone"),
     ("2.1", [0.0384, 0.02, 0], "squared lengths"),
-    ("2.1", [16.26, 0, 90], "these are angles"),
-    ("2.1", [0.2838, 0, 1.5708], "these are angles"),
-    ("2.1", [1.414, 5, 7.071], "these are distances"),
+    ("2.1", [16.26, 0, 90], "these are the angles"),
+    ("2.1", [0.2838, 0, 1.5708], "these are the angles"),
+    ("2.1", [1.414, 5, 7.071], "these are the distances"),
     ("2.1", [0, 1, 0.96], "in the opposite order"),
     ("2.1", [0.96, 1], "the shape should be (3,)"),
+    ("2.1", [2.4, 3.33, 0], "the sum of the lengths"),
+    ("2.1", [0.98, 1, 0], "one root too many"),
+    ("2.1", [0.92, 1, 0], "squares of the cosines"),
+    ("2.1", [0.28, 0, 1], "these are sines"),
+    ("2.1", [0.04, 0, 1], "one minus the cosine"),
+    ("2.1", [96, 100, 0], "no percentage"),
+    ("2.1", [0.48, 1, 0], "one of them only"),
+    ("2.1", [1, 1, 0], "3 with 4"),
+    ("2.1", [0.49, 0.51, 0], "not the sum of the numbers"),
+    ("2.1", [0.5, 1, 0], "(4, 3): not that"),
+    ("2.1", [0.96, 2, 0], "never above 1"),
+    ("2.1", [0.96, 0.96, 0], "twice over"),
+    ("2.1", [0.96, 0.5, 0], "does not lower a cosine"),
+    ("2.1", [0.96, 0, 0], "these two point the same way"),
+    ("2.1", [0.96, 0.7, 0], "(6, 8): not that"),
+    ("2.1", [0.96, 1, 0.96], "a sign was lost"),
+    ("2.1", [0.96, 1, -0.96], "only the first product is negative"),
+    ("2.1", [0.96, 1, -1], "do not lie on one line"),
+    ("2.1", [0.96, 1, 0.28], "the −4 meets the 3"),
+    ("2.1", [0.96, 1, 90], "that is the angle"),
+    ("2.1", [0.96, 1, 0.5], "(−4, 3): not that"),
     ("2.1", "0.96", "must hold numbers"),
-    ("2.2", lambda x, y: x @ y.T, "these are dot products"),
-    ("2.2", lambda x, y: unit(x) @ y.T, "those of y do not yet"),
-    ("2.2", lambda x, y: x @ unit(y).T, "those of x do not yet"),
-    ("2.2", lambda x, y: x @ y.T / (x**2).sum(1)[:, None] / (y**2).sum(1), "squared lengths"),
-    ("2.2", lambda x, y: x @ y.T / torch.outer(x.norm(dim=1), y.norm(dim=1)).sqrt(), "one root too many"),
-    ("2.2", lambda x, y: F.normalize(x, dim=0) @ F.normalize(y, dim=0).T, "each word is a row"),
-    ("2.2", lambda x, y: x @ y.T / x.norm() / y.norm(), "the length of the whole table"),
-    ("2.2", lambda x, y: unit(y) @ unit(x).T, "yours is turned round"),
-    ("2.2", lambda x, y: 1 - unit(x) @ unit(y).T, "one minus the cosine"),
-    ("2.2", lambda x, y: F.cosine_similarity(x[:, None], y[None], dim=-1), "ready-made"),
-    ("2.2", lambda x, y: None, "the return is missing"),
     ("2.3", [2, 1], "make it longer"),
     ("2.3", [0, 1], "make it longer; that leaves the cosine as it is"),
     ("2.3", [-5, -5], "it points away"),
@@ -221,18 +344,6 @@ WRONG = [
     ("2.4", lambda v, t, n, exclude: cosines(v, t), "four rows were asked for"),
     ("2.4", lambda v, t, n, exclude: list(range(n)), "is none of the four nearest"),
     ("2.4", lambda v, t, n, exclude: loop_nearest(v, t, n, exclude) if exclude else [0, 0], "an empty list"),
-    ("2.5", analogy(right_sum, keep=3), "the inputs are not left out"),
-    ("2.5", without("ac"), "b is not left out"),
-    ("2.5", without("ab"), "c is not left out"),
-    ("2.5", without("bc"), "a is not left out"),
-    ("2.5", analogy(right_sum, keep=2), "only a is left out"),
-    ("2.5", analogy(lambda a, b, c: a + b - c), "the signs are wrong"),
-    ("2.5", analogy(lambda a, b, c: b - a + c), "the signs are wrong"),
-    ("2.5", analogy(right_sum, by=lambda v, t: v @ t), "favours long vectors"),
-    ("2.5", analogy(lambda a, b, c: a), "nearest to a"),
-    ("2.5", analogy(lambda a, b, c: c), "nearest to c"),
-    ("2.5", lambda v, a, b, c: 0, "another row than 0"),
-    ("2.5", lambda v, a, b, c: v[a] - v[b] + v[c], "one number is asked, yours are 3"),
     ("2.6", [1.5, 0], "points where queen lies, but does not go far enough"),
     ("2.6", [1, 0], "yours from man to woman is (0, 0): let it point the same way"),
     ("2.6", [-4, 0], "yours from man to woman is (-5, 0): let it point the same way"),
@@ -243,27 +354,67 @@ WRONG = [
     ("2.6", [1, 2, 3], "two finite numbers"),
     ("2.7", one_sided, "what follows only"),
     ("2.7", lambda *a: one_sided(*a).T, "what stands before only"),
-    ("2.7", lambda ids, size, window: loop_counts(ids, size, window - 1), "does not reach far enough"),
-    ("2.7", lambda ids, size, window: loop_counts(ids, size, window + 1), "it reaches too far"),
-    ("2.7", lambda ids, size, window: loop_counts(ids, size, window) / 2, "counted half"),
-    ("2.7", lambda *a: loop_counts(*a).fill_diagonal_(0), "another copy of itself counts too"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size, window - 1), "`range(1, window)` ends one before it"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size, window + 1), "one place too far"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size, window) / 2, "half as large as it should be"),
+    ("2.7", lambda *a: loop_counts(*a).fill_diagonal_(0), "Compare places, not words"),
     ("2.7", weighed, "nearer words count for more"),
     ("2.7", with_itself, "its own neighbour"),
     ("2.7", forgetful, "adds 1 once"),
     ("2.7", rolled, "`roll` does that"),
-    ("2.7", lambda *a: 2 * loop_counts(*a), "twice over"),
-    ("2.7", lambda ids, size, window: loop_counts(ids, size, 2), "right at first, but not for"),
-    ("2.7", lambda ids, size, window: loop_counts(ids, size - 1, window), "the shape should be (7, 7)"),
-    ("2.8", lambda n: torch.where(n > 0, (n / expected(n)).log(), torch.zeros(())), "negative values are still there"),
+    ("2.7", lambda *a: 2 * loop_counts(*a), "needs no `+ n.T`"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size, window // 2), "share the window"),
+    ("2.7", lambda *a: loop_counts(*a) - loop_counts(*a).diag().diag() / 2, "yours counts them once"),
+    ("2.7", lambda *a: loop_counts(*a) + loop_counts(*a).diag().diag(), "the diagonal is twice too large"),
+    ("2.7", lambda *a: places(*a, once=True), "a set, or `in`, counts it once"),
+    ("2.7", lambda *a: places(*a, first=lambda i, w: i - w), "`ids[-1]` is its last word"),
+    ("2.7", lambda *a: places(*a, at=lambda T, w: range(w, T - w)), "the first and the last places"),
+    ("2.7", lambda *a: places(*a, last=lambda i, w, T: min(T, i + w)), "the farthest word to the right"),
+    ("2.7", forgets, "at one distance is counted once"),
+    ("2.7", stretches, "for every stretch of text"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, ids.max() + 1, window), "words that never come have a row"),
+    ("2.7", above, "in the cell above the diagonal"),
+    ("2.7", farthest, "the nearer ones count too"),
+    ("2.7", lambda *a: loop_counts(*a).triu(), "on one side of its diagonal"),
+    ("2.7", lambda *a: F.normalize(loop_counts(*a), p=1, dim=1), "shares of each row"),
+    ("2.7", lambda *a: loop_counts(*a) + torch.ones(()), "Yours is"),
+    ("2.7", lambda *a: loop_counts(*a).cumsum(0), "how often does"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size, 3), "right at first, but not for"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size + 1, window), "the shape should be (7, 7)"),
+    ("2.8", lambda n: torch.where(n > 0, (n / expected(n)).log(), torch.zeros(())), "negative ones are still there"),
     ("2.8", beyond_chance, "the power 3/4"),
     ("2.8", lambda n: (n / expected(n)).log(), "minus infinity"),
     ("2.8", lambda n: n / n * loop_ppmi(n), "NaN"),
     ("2.8", lambda n: torch.where(n > 0, (n / expected(n)).log().abs(), torch.zeros(())), "absolute value"),
     ("2.8", lambda n: (n / expected(n)).log2().clamp(min=0), "base 2"),
     ("2.8", lambda n: n / expected(n), "the logarithm is missing"),
+    ("2.8", lambda n: (expected(n) / n).log().clamp(min=0), "you divide by the count"),
+    ("2.8", lambda n: np.nan_to_num((n / expected(n)).log().numpy()), "a huge negative number"),
+    ("2.8", lambda n: (n / expected(n)).log().nan_to_num(neginf=0).clamp(max=0), "the other way round"),
+    ("2.8", lambda n: n / n.sum(1, keepdim=True), "the shares of each row"),
+    ("2.8", lambda n: n / n.sum(), "the shares of the total"),
+    ("2.8", log_of(lambda n: n * n.sum() / (n.sum(1, keepdim=True) + n.sum(0))), "multiplied, not added"),
+    ("2.8", log_of(lambda n: n / n.mean(1, keepdim=True) / n.mean(0)), "these are means"),
+    ("2.8", lambda n: expected(n).log().clamp(min=0), "where is the count?"),
+    ("2.8", lambda n: (n / expected(n)).clamp(min=1), "1 where they are below it"),
+    ("2.8", lambda n: (n / expected(n) - 1).clamp(min=0), "you subtract 1"),
+    ("2.8", lambda n: (n / expected(n) + 1).log(), "you add 1 before the logarithm"),
+    ("2.8", lambda n: torch.relu(n - expected(n)), "you subtract what chance gives"),
+    ("2.8", expected, "this is what chance would give"),
+    ("2.8", log_of(lambda n: n * n.sum() / n.sum(0)), "the column alone"),
+    ("2.8", log_of(lambda n: n / (n.sum(1) * n.sum(0) / n.sum())), "keeps the row sums upright"),
+    ("2.8", log_of(lambda n: n / (n.sum(1) ** 2)[:, None] * n.sum()), "both sums from its row"),
+    ("2.8", log_of(lambda n: n / (n.sum(1, keepdim=True) / n.sum()) / (n.sum(0) / n.sum())), "once too often"),
+    ("2.8", lambda n: ((n + 1) / expected(n)).log().clamp(min=0), "you add 1 to every count"),
+    ("2.8", lambda n: n * loop_ppmi(n), "multiplied by its count"),
+    ("2.8", lambda n: n / n.sum() * loop_ppmi(n), "weighted by how often"),
+    ("2.8", lambda n: loop_ppmi(n).fill_diagonal_(0), "you empty the diagonal"),
+    ("2.8", lambda n: torch.where(n > 0, (expected(n) / n).log(), torch.zeros(())).clamp(min=0), "not chance by the count"),
+    ("2.8", lambda n: (n / expected(n)).log10().clamp(min=0), "base 10"),
+    ("2.8", lambda n: (n / n.mean()).log().clamp(min=0), "There the count is"),
     ("2.8", log_of(lambda n: n * n.sum() / n.sum(1, keepdim=True)), "compares with the row alone"),
-    ("2.8", log_of(lambda n: n / n.sum(1, keepdim=True) / n.sum(0)), "The total is missing"),
-    ("2.8", log_of(lambda n: n / n.sum()), "the logarithm of a share is negative"),
+    ("2.8", log_of(lambda n: n / n.sum(1, keepdim=True) / n.sum(0)), "Is the total missing?"),
+    ("2.8", log_of(lambda n: n / n.sum()), "each of your quotients is below 1"),
     ("2.8", lambda n: (n + 1).log(), "the logarithm of the counts"),
     ("2.8", lambda n: [math.log(x) for x in n.flatten().tolist()], "math.log takes one number"),
     ("2.9", loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(q).sum(-1)).mean()), "turn their sign round"),
@@ -280,4 +431,82 @@ WRONG = [
     ("2.9", loss(lambda p, q: -(p.sigmoid() + (-q).sigmoid().sum(-1)).mean()), "the logarithm is missing"),
     ("2.9", loss(lambda p, q: -(p.sigmoid().log() + (-q).sigmoid().log().sum(-1)).mean()), "underflows"),
     ("2.9", loss(lambda p, q: F.softplus(-p.clamp(-20, 20)).mean() + F.softplus(q.clamp(-20, 20)).sum(-1).mean()), "do not cut them off"),
+    ("2.10", "0.80, itself", "which do not see a length"),
+    ("2.10", "0.80, buy", "not all by the same factor"),
+    ("2.10", "0.58, itself", "on both sides. And what wins"),
+    ("2.10", "0.58, buy", "as the one that is asked"),
+    ("2.10", "0.40, itself", "what happens to each of the three scores"),
+    ("2.10", "0.40, buy", "scores the other two lower"),
+    ("2.10", "0.36, itself", "Which of the three scores falls fastest"),
+    ("2.10", "0.36, green", "choose one of these"),
+    ("2.10", 0.36, "choose one of these"),
+    ("2.11", {"statement": True, "times": 1, "percent": 41, "out": 1}, "run `percent_right` with the other lengths"),
+    ("2.11", {"statement": True, "times": 1.5, "percent": 52, "out": 1}, "Compare the two largest"),
+    ("2.11", {"statement": False, "times": 1, "percent": 52, "out": 1}, "a longer step finds more"),
+    ("2.11", {"statement": False, "times": 0.5, "percent": 52, "out": 1}, "next to nothing"),
+    ("2.11", {"statement": False, "times": 2, "percent": 47, "out": 1}, "a length between them"),
+    ("2.11", {"statement": False, "times": 3, "percent": 52, "out": 1}, "flies past"),
+    ("2.11", {"statement": False, "times": 1.4, "percent": 52, "out": 1}, "one of the six lengths"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 41, "out": 1}, "that is the plain step"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 46.6, "out": 1}, "too long a step"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 68, "out": 1}, "the second number"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 0.52, "out": 1}, "write it as a percentage"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 60, "out": 1}, "take the first number"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 1.5}, "best length for a free search"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 2}, "finds fewer, not more"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 0.5}, "half a step finds much"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 0}, "one of the six lengths"),
+    ("2.11", [False, 1.5, 52, 1], "keep the dict"),
+    ("2.12", "man he king crown queen she woman", "prince does not come"),
+    ("2.12", TRUE + " and so they lived on", "your text has 17 words"),
+    ("2.12", "man king he crown queen she prince heir princess woman", "man and king stand side by side"),
+    ("2.12", "man he king crown queen she prince heir princess he woman", "from man to woman nothing changes"),
+    ("2.12", "man he king crown queen she prince heir princess she woman", "from prince to princess nothing changes"),
+    ("2.12", "man he king crown queen she prince heir princess woman".replace("princess", "princess x"), "from man to woman the step is he −1, x +1; from king to queen it is he −1, she +1. They"),
+    ("2.12", "man he queen crown king she he prince heir princess she woman", "the same way back"),
+    ("2.12", "man he king crown queen she prince heir princess he she woman", "from prince to princess it is he +1, she −1. That is the same way back"),
+    ("2.12", "man he king he queen she prince she princess x she woman", "have to be equal, column by column"),
+    ("2.12", "he man he king crown queen she he prince heir princess she woman she", "the length is not"),
+    ("2.12", "man he king crown queen she he prince crown princess she woman", "king and prince stand beside the same words"),
+    ("2.12", "a man a king a queen a woman a prince a princess a", "nothing changes"),
+    ("2.12", 7, "write the text as one string"),
+    ("2.12", [["man", "he"]], "write the text as one string"),
+    ("2.12", "", "man does not come"),
+    ("2.13", found_accuracy, "it still does what it did"),
+    ("2.13", changed(length=columns), "a word is a row"),
+    ("2.13", changed(out=for_all), "left out of all the others too"),
+    ("2.13", changed(end=crossed), "the answers of all questions"),
+    ("2.13", changed(length=columns, out=for_all), "2 mistakes are in it, one of them: a word that is an input"),
+    ("2.13", changed(length=columns, end=crossed), "2 mistakes are in it, one of them: look at the shape"),
+    ("2.13", changed(out=for_all, end=crossed), "2 mistakes are in it, one of them: look at the shape"),
+    ("2.13", changed(length=lambda v: 1), "these are dot products"),
+    ("2.13", changed(out=lambda scores, questions: scores), "not left out any more"),
+    ("2.13", changed(out=fill([0])), "only a is left out"),
+    ("2.13", changed(out=fill([0, 1])), "c is not left out"),
+    ("2.13", changed(out=fill([1, 2])), "a is not left out"),
+    ("2.13", changed(out=fill([0, 2])), "b is not left out"),
+    ("2.13", changed(out=fill([0, 1, 2, 3])), "Is the answer left out as well?"),
+    ("2.13", changed(out=fill([0, 1, 2], 0.0)), "What loses against any score"),
+    ("2.13", changed(out=fill([0, 1, 2], -1.0)), "What loses against any score"),
+    ("2.13", changed(sums=lambda v, a, b, c: v[a] + v[b] - v[c]), "a - b + c"),
+    ("2.13", changed(sums=lambda v, a, b, c: v[b] - v[a] + v[c]), "a - b + c"),
+    ("2.13", changed(sums=lambda v, a, b, c: v[a] + v[c]), "b is not taken away"),
+    ("2.13", changed(sums=lambda v, a, b, c: unit(v)[a] - unit(v)[b] + unit(v)[c]), "you add directions"),
+    ("2.13", changed(end=lambda best, answer: 100 * (best[:, 0] == answer).double().mean()), "in percent"),
+    ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).sum()), "how many are right"),
+    ("2.13", changed(end=lambda best, answer: (best[:, 0] != answer).double().mean()), "wrong answers"),
+    ("2.13", changed(end=lambda best, answer: best[:, 0] == answer), "one number is asked"),
+    ("2.13", lambda v, q: v / v.norm(dim=1), "keepdim"),
+    ("2.13", distance_accuracy, "nearest by distance"),
+    ("2.13", changed(length=lambda v: v.square().sum(1, keepdim=True)), "squared lengths"),
+    ("2.13", changed(length=lambda v: v.norm(dim=1, keepdim=True).sqrt()), "one root too many"),
+    ("2.13", changed(length=lambda v: v.norm()), "these are dot products"),
+    ("2.13", changed(out=lambda scores, q: scores.scatter(1, q[:, :3], torch.inf)), "Or do those win"),
+    ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).all()), "`all` instead of a mean"),
+    ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).any()), "`any` looks"),
+    ("2.13", changed(end=lambda best, answer: (best == answer).sum() / len(answer)), "what you add up"),
+    ("2.13", changed(out=lambda scores, q: scores.index_fill(1, q[0, :3], -torch.inf)), "in a loop, and compare"),
+    ("2.13", changed(length=lambda v: v.abs().sum(1, keepdim=True)), "in a loop, and compare"),
+    ("2.13", changed(end=lambda best, answer: (best == answer).any(1).double().mean()), "it has to be that of its own"),
+    ("2.13", changed(length=columns, sums=lambda v, a, b, c: F.normalize(v[a] - v[b] + v[c], dim=0)), "and so is a sum"),
 ]  # fmt: skip
