@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -210,16 +210,29 @@ class PronounReader(nn.Module):
 
     def each_look(self, ids: Tensor) -> list[Tensor]:
         """Return the scores for *he* of every look, each ``(B, S)``."""
-        x, heard = self.vectors[ids], []  # (B, S, C)
+        return [scores[self._he(ids)] for _, scores in self._each(ids)]
+
+    def last_halves(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what the last look compares: the query of *he* ``(B, D)`` and all keys ``(B, S, D)``."""
+        *_, (x, _) = self._each(ids)
+        w_q, w_k = self.w_qk[-1]
+        return (x @ w_q)[self._he(ids)], x @ w_k
+
+    def _each(self, ids: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield for each look the words before it ``(B, S, C)`` and all its scores ``(B, S, S)``."""
+        x = self.vectors[ids]
         if self.place is not None:
             x = x + self.place[: ids.shape[1]]
-        hidden, at = (ids < 0)[:, None], (ids == self.he).int().argmax(-1)  # where he stands
+        hidden = (ids < 0)[:, None]
         for look, w_qk, w_v in zip(self.looks, self.w_qk, [*self.w_v, None], strict=True):
-            scores = self._scores(look, w_qk, x).masked_fill(hidden, -torch.inf)  # (B, S, S)
-            heard.append(scores[torch.arange(len(ids)), at])
+            scores = self._scores(look, w_qk, x).masked_fill(hidden, -torch.inf)
+            yield x, scores
             if w_v is not None:
                 x = x + scores.softmax(-1) @ (x @ w_v)
-        return heard
+
+    def _he(self, ids: Tensor) -> tuple[Tensor, Tensor]:
+        """Return where *he* stands, as an index of rows and places."""
+        return torch.arange(len(ids)), (ids == self.he).int().argmax(-1)
 
     def _scores(self, look: str, w_qk: Tensor, x: Tensor) -> Tensor:
         words = x.shape[1]
@@ -327,3 +340,21 @@ def name_weights(reader: PronounReader, vectors: WordVectors, text: str, *, look
     """Return how much *he* gives to each word of a text, ``(S,)``, in the last look or in the one named."""
     ids = encode(vectors, [text.split()]).to(reader.vectors.device)
     return reader.each_look(ids)[look][0].softmax(-1)
+
+
+@torch.no_grad()
+def exchanged_scores(reader: PronounReader, vectors: WordVectors, asks: str, is_found: str) -> Tensor:
+    """Return the scores when *he* asks from one text and the words of another are found, ``(S,)``.
+
+    Args:
+        reader: Its last look compares queries and keys.
+        vectors: Word vectors.
+        asks: The text from which the query of *he* is taken.
+        is_found: The text from which the keys are taken, of as many words.
+
+    Returns:
+        A score for each word of the second text.
+    """
+    ids = encode(vectors, [asks.split(), is_found.split()]).to(reader.vectors.device)
+    queries, keys = reader.last_halves(ids)
+    return keys[1] @ queries[0] / keys.shape[-1] ** 0.5

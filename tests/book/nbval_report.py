@@ -38,6 +38,7 @@ TRAINED |= {
     "fig-he-order",
     "fig-he-table",
     "fig-he-adjectives",
+    "fig-he-exchanged",
     "fig-he-looks",
     "fig-he-answer",
 }

@@ -8,6 +8,7 @@ from attnlib.experiments.listeners import (
     SenseReader,
     encode,
     encode_senses,
+    exchanged_scores,
     name_weights,
     names_found,
     sense_weights,
@@ -137,5 +138,24 @@ def test_a_table_gives_two_sentences_with_the_same_places_the_same_weights(first
 def test_there_must_be_a_look_and_of_a_kind_that_exists():
     with pytest.raises(ValueError, match="looks must hold at least one"):
         PronounReader(GLOVE, looks=[], places=True)
-    with pytest.raises(ValueError, match="looks must be one of attention, average, table"):
+    with pytest.raises(ValueError, match="looks must be one of attention, average, tied, table"):
         PronounReader(GLOVE, looks=["cosine"], places=True)
+
+
+def test_a_query_of_one_text_meets_the_keys_of_another():
+    torch.manual_seed(0)
+    reader = PronounReader(GLOVE, looks=("attention", "attention"), places=True)
+    one, two = (f"goku kicks freeza because he is {word}" for word in ("evil", "tired"))
+    for text in (one, two):
+        scores = exchanged_scores(reader, GLOVE, text, text)
+        assert torch.allclose(scores.softmax(-1), name_weights(reader, GLOVE, text), atol=1e-6)
+    both = exchanged_scores(reader, GLOVE, one, two)
+    assert not torch.allclose(both, exchanged_scores(reader, GLOVE, one, one), atol=1e-3)
+    assert not torch.allclose(both, exchanged_scores(reader, GLOVE, two, two), atol=1e-3)
+
+
+def test_a_tied_look_scores_two_words_alike_in_both_directions():
+    torch.manual_seed(0)
+    reader = PronounReader(GLOVE, looks=("tied",), places=True)
+    ((_, scores),) = reader._each(torch.tensor([[3, 5, reader.he]]))
+    assert torch.allclose(scores, scores.mT, atol=1e-5)
