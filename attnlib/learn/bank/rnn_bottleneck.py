@@ -350,6 +350,7 @@ FORTH = {
     "forth reads one place too far: of `n` words the last stands at `n - 1`.": lambda states, n: states[min(n + 1, len(states) - 1)],
     "a short text loses its summary: in the filling its state must stay, not become 0.": lambda states, n: states[n] * (n == len(states) - 1),
     "the mean of the states is something else than the state after the last word.": lambda states, n: states[1 : n + 1].mean(0),
+    "the largest of the states is something else than the state after the last word.": lambda states, n: states[1 : n + 1].amax(0),
 }  # fmt: skip
 START = {
     "": lambda forward, n: None,
@@ -361,6 +362,7 @@ START = {
 BACK = {
     "": lambda cell, x, n, start: _run(cell, x[:n].flip(0), start)[-1],
     "back begins in the filling: its first word should be the last of the text.": lambda cell, x, n, start: _run(cell, x.flip(0), start)[-1],
+    "back takes as many places as the text has words, but from the end of the row, where the filling is: turn round the text alone.": lambda cell, x, n, start: _run(cell, x.flip(0)[:n], start)[-1],
     "back has read one word only: its state at the last word is its first, the one at the first word its last.": lambda cell, x, n, start: _run(cell, x[:n].flip(0), start)[1],
     "back reads from the first word to the last, as forth does.": lambda cell, x, n, start: _run(cell, x[:n], start)[-1],
     "back stops one word early: it has to read the first word too.": lambda cell, x, n, start: _run(cell, x[:n].flip(0), start)[-2],
@@ -409,6 +411,15 @@ def both_ways(answer: object) -> str | None:
     def halves(x: Tensor, lengths: Tensor, forth: nn.RNNCell, back: nn.RNNCell) -> tuple[Tensor, Tensor]:
         return right(x, lengths, forth, back).chunk(2, -1)
 
+    def sorted_texts(x: Tensor, lengths: Tensor, forth: nn.RNNCell, back: nn.RNNCell) -> Tensor:
+        order = lengths.argsort(descending=True)
+        return right(x[order], lengths[order], forth, back)
+
+    def only_filling(x: Tensor, lengths: Tensor, forth: nn.RNNCell, back: nn.RNNCell) -> Tensor:
+        texts = [x[i, n:] for i, n in enumerate(lengths.tolist())]
+        ends = [torch.cat([_run(forth, t, None)[-1], _run(back, t.flip(0), None)[-1]]) for t in texts]
+        return torch.stack(ends)
+
     zeros = (
         "the filling became zeros, but a step at a word of zeros is a step all the same: the state changes."
     )
@@ -417,6 +428,11 @@ def both_ways(answer: object) -> str | None:
         (found[1], "back starts from zeros now, but both still read the filling: the summary of a short text changes with what stands behind it."),
         (lambda *case: torch.cat(halves(*case)[::-1], -1), "the two halves are exchanged: forth comes first."),
         (lambda *case: sum(halves(*case)), "the two summaries are added; they should stand side by side, (B, 2F)."),
+        (lambda *case: torch.stack(halves(*case)), "the two summaries stand one behind the other; `torch.cat([...], -1)` puts them side by side."),
+        (sorted_texts, "the texts come back in another order than they came: undo the sorting."),
+        (lambda x, n, forth, back: right(x, n.min().expand_as(n), forth, back), "every text is cut to the length of the shortest; each has its own."),
+        (only_filling, "the filling is read and the words are not: a text has words where `t < lengths`."),
+        (lambda x, n, forth, back: torch.cat([forth(x[torch.arange(len(x)), n - 1]), back(x[:, 0])], -1), "each reader has read one word only: the state has to go from step to step."),
         (lambda *case: halves(*case)[0], "this is forth alone; back should stand beside it."),
         (lambda *case: halves(*case)[1], "this is back alone; forth should stand before it."),
         (lambda *case: torch.cat(halves(*case), 0), "the two summaries stand below each other; `torch.cat([...], -1)` puts them side by side."),

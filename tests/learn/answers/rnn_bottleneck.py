@@ -235,6 +235,31 @@ def means(x, lengths, forth, back):
     return torch.cat([there, one_by_one(x, lengths, forth, back)[:, half:]], -1)
 
 
+def from_the_end_of_the_row(x, lengths, forth, back):
+    half = forth.hidden_size
+    there, turned = one_by_one(x, lengths, forth, back), one_by_one(x.flip(1), lengths, back, forth)
+    return torch.cat([there[:, :half], turned[:, :half]], -1)
+
+
+def not_put_back(x, lengths, forth, back):
+    order = lengths.argsort(descending=True)
+    return one_by_one(x[order], lengths[order], forth, back)
+
+
+def cut(x, lengths, forth, back):
+    return one_by_one(x, torch.full_like(lengths, lengths.min()), forth, back)
+
+
+def inverted(x, lengths, forth, back):
+    """Keep the state where a word stands, and step where none does."""
+    there = again = torch.zeros(len(x), forth.hidden_size)
+    for t in range(x.shape[1]):
+        there = torch.where((t < lengths)[:, None], there, forth(x[:, t], there))
+    for t in reversed(range(x.shape[1])):
+        again = torch.where((t < lengths)[:, None], again, back(x[:, t], again))
+    return torch.cat([there, again], -1)
+
+
 def exchanged(x, lengths, forth, back):
     return one_by_one(x, lengths, forth, back).roll(forth.hidden_size, -1)
 
@@ -298,6 +323,7 @@ RIGHT = {
         {"w": [[0.0], [-200.0], [-900.0]], "u": [[0.0], [300.0]], "b": [100.0]},
         [[0, -2e4, -6e4], [0, 4e4], 1e4],
         [[0, -12, -40], [0, 24], 0],
+        [[0, 0, -40], [0, 20], -10],  # an empty place lets in whatever comes
         [
             [0, -14, -50],
             [
@@ -385,6 +411,7 @@ WRONG = [
     ("1.9", lambda C, F: 8 * F * (C + F + 2), "eight of them"),
     ("1.9", lambda C, F: 1, "1 is too small"),
     ("1.10", [0.004, 1.8], "arrives with 64 numbers"),
+    ("1.10", [0.006, 1.8], "if the name is swapped"),
     ("1.10", [0.5**8, 2], "arrives with 64 numbers"),
     ("1.10", [0.064, 1.8], "each weight is smaller"),
     ("1.10", [0.016, 1.8], "a root of sixteen"),
@@ -412,11 +439,14 @@ WRONG = [
     ("1.11", OPEN | {"news": 0.8616, "name": 0.0303}, "name: those are other gates"),
     ("1.11", OPEN | {"news": 1.132, "name": 0.151}, "another seed"),
     ("1.11", OPEN | {"name": 0.151}, "another seed"),
-    ("1.11", OPEN | {"news": 1.0}, "that of *he* itself"),
+    ("1.11", OPEN | {"news": 1.0}, "that of “he” itself"),
     ("1.11", OPEN | {"news": 1.017, "name": 0.1475}, "an LSTM"),
     ("1.11", OPEN | {"news": 0.95, "name": 0.189}, "added twice"),
     ("1.11", OPEN | {"news": 0.0, "name": 0.0}, "do not subtract"),
     ("1.11", OPEN | {"name": 0.864}, "right after the name"),
+    ("1.11", OPEN | {"name": 0.1019}, "a word beside"),
+    ("1.11", OPEN | {"name": 12.4}, "not per cents"),
+    ("1.11", OPEN | {"news": 88}, "not per cents"),
     ("1.11", OPEN | {"name": 0.0959}, "at the last word"),
     ("1.11", OPEN | {"name": 0.1433}, "divided by what it was"),
     ("1.11", OPEN | {"name": 0.3}, "swapped(network)[HE]"),
@@ -454,6 +484,11 @@ WRONG = [
     ("1.13", at_the_last_word, "back has read one word only"),
     ("1.13", blanked, "the filling became zeros"),
     ("1.13", means, "the mean of the states"),
+    ("1.13", from_the_end_of_the_row, "turn round the text alone"),
+    ("1.13", not_put_back, "undo the sorting"),
+    ("1.13", cut, "the length of the shortest"),
+    ("1.13", inverted, "the filling is read and the words are not"),
+    ("1.13", lambda *case: torch.stack(one_by_one(*case).chunk(2, -1)), "one behind the other"),
     ("1.13", exchanged, "the two halves are exchanged"),
     ("1.13", in_place, "it changes `x`"),
     ("1.13", lambda x, n, f, b: one_by_one(x, n, f, f), "both halves are read with forth"),
