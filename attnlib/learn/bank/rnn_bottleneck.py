@@ -296,6 +296,8 @@ def gate_design(answer: object) -> str | None:
     failure = _first_failure(w, u, b)
     if failure is None:
         return None
+    if _first_failure(10 * w, 10 * u, 10 * b) is None:
+        return f"the idea is right, but the numbers are too small: at {failure[1]} the gate stands at {failure[3]:.2g}, and what leaks adds up over thirty words."
     if _first_failure(-w, -u, -b) is None:
         return "every sign is turned round: the gate says what stays of the old state, not what comes in."
     if _first_failure(w[[1, 0, 2]], u, b) is None or _first_failure(w[[0, 2, 1]], u, b) is None:
