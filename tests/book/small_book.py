@@ -114,9 +114,8 @@ def exercise(source, id, heading):
 
 PRACTICE = [
     text("# 1. The RNN bottleneck\n\n## Exercises"),
-    *exercise("answer = [..., ..., ...]", "1.1", "Exercise 1.1: One number, three steps"),
     *exercise("def answer(x):\n    return ...", "1.2", "Exercise 1.2: A whole network"),
-    *exercise("answer = ...", "1.3", "Exercise 1.3: What is left"),
+    *exercise("answer = [..., ...]", "1.10", "Exercise 1.10: Sixteen times as wide"),
     *exercise("answer = [..., ..., ...]", "3.1", "Exercise 3.1: Scores by hand"),
     *exercise("answer = [...]", "4.10", "Exercise 4.10: One matrix for both"),
     *exercise("answer = {...}", "6.8", "Exercise 6.8: Which of them leak"),

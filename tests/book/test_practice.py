@@ -159,13 +159,12 @@ def test_verdicts_are_those_of_python(chapter):
 @pytest.mark.parametrize(
     ("id", "texts", "said"),
     [
-        ("1.3", ["0.9**20"], "✓ Passed. An eighth is left"),
-        ("1.3", ["0,1216"], "✓ Passed."),
-        ("1.3", ["18"], "✗ Not yet: you multiplied 0.9 by 20"),
-        ("1.3", ["0.5"], "✗ Not yet: it is too large."),
-        ("1.1", ["1", "1/2", ".25"], "✓ Passed."),
-        ("1.1", ["1", "1", "1"], "✗ Not yet: nothing fades here"),
-        ("1.1", ["1", "1/2", "0.2"], "✗ Not yet: state 3 is too small."),
+        ("1.10", ["0.58**8", "1.8"], "✓ Passed. Measured: 0.011 and 1.8."),
+        ("1.10", ["0,011", "18/10"], "✓ Passed."),
+        ("1.10", ["0.004", "2"], "✗ Not yet: share: that is what arrives with 64 numbers."),
+        ("1.10", ["0.03", "1.8"], "✗ Not yet: share: not that."),
+        ("3.1", ["4", "8", "8"], "✗ Not yet: these are the scores of apple"),
+        ("3.1", ["4", "16/2", ".2"], "✗ Not yet: phone is too small."),
         ("1.7", ["99", "33", "1"], "✗ Not yet: convolution: the windows overlap"),
         ("1.7", ["99", "99", "7"], "✗ Not yet: attention: every word looks"),
         ("3.1", ["4", "8", "16"], "✓ Passed."),
@@ -184,23 +183,23 @@ def test_an_answer_is_typed_and_judged_on_the_page(chapter, id, texts, said):
 
 def test_the_button_checks_too_and_the_next_attempt_counts(read):
     page = read()
-    answer(page, "1.3", "18")
-    field = block(page, "1.3").get_by_label("share")
-    field.fill("0.12")
-    block(page, "1.3").get_by_role("button", name="Check").click()
-    assert "too small" in block(page, "1.3").get_by_role("status").inner_text()
-    assert kept(page)["exercises"] == {"1.3": {"attempts": 2, "passed": False}}
-    answer(page, "1.3", "0.122")
-    answer(page, "1.3", "18")  # what was solved stays solved
-    assert kept(page)["exercises"] == {"1.3": {"attempts": 4, "passed": True}}
+    answer(page, "1.10", "0.004", "1.8")
+    field = block(page, "1.10").get_by_label("share")
+    field.fill("0.064")
+    block(page, "1.10").get_by_role("button", name="Check").click()
+    assert "each weight is smaller" in block(page, "1.10").get_by_role("status").inner_text()
+    assert kept(page)["exercises"] == {"1.10": {"attempts": 2, "passed": False}}
+    answer(page, "1.10", "0.011", "1.8")
+    answer(page, "1.10", "0.004", "1.8")  # what was solved stays solved
+    assert kept(page)["exercises"] == {"1.10": {"attempts": 4, "passed": True}}
 
 
 @pytest.mark.parametrize(
     ("id", "texts", "said"),
     [
-        ("1.3", ["a tenth"], "This cannot be read as a number."),
-        ("1.3", ["12%"], "Write it without a per cent sign"),
-        ("1.1", ["1", "", "0.25"], "state 2: Nothing is written here yet."),
+        ("1.10", ["a tenth", "1.8"], "share: This cannot be read as a number."),
+        ("1.10", ["0.011", "180%"], "times: Write it without a per cent sign"),
+        ("3.1", ["4", "", "16"], "apple: Nothing is written here yet."),
         ("6.8", ["true", "true", "", "true", "true", "true"], "c: Nothing is written here yet."),
     ],
 )
@@ -249,7 +248,8 @@ def test_a_shape_is_typed_as_people_write_it(read, small):
 
 
 def test_what_is_typed_is_shown_as_text(chapter):
-    assert answer(chapter, "1.3", "<img src=x onerror=alert(1)>").startswith("This cannot be read")
+    said = answer(chapter, "1.10", "<img src=x onerror=alert(1)>", "1.8")
+    assert said.startswith("share: This cannot be read")
     assert chapter.locator("img[src=x]").count() == 0
 
 
@@ -289,27 +289,27 @@ def test_progress_is_kept_and_counted_on_all_pages(read):
     page = read()
     total = len(bank.exercises())
     line = page.locator(".pa-record p")
-    assert line.inner_text().startswith(f"Solved on this page: 0 of 9; in the book: 0 of {total}.")
-    answer(page, "1.3", "0.122")
+    assert line.inner_text().startswith(f"Solved on this page: 0 of 11; in the book: 0 of {total}.")
+    answer(page, "1.10", "0.011", "1.8")
     answer(page, "3.1", "4", "8", "16")
-    assert line.inner_text().startswith(f"Solved on this page: 1 of 9; in the book: 2 of {total}.")
+    assert line.inner_text().startswith(f"Solved on this page: 1 of 11; in the book: 2 of {total}.")
     page.reload()
-    assert block(page, "1.3").get_by_text("✓ solved").is_visible()
-    assert block(page, "1.1").get_by_text("✓ solved").count() == 0
+    assert block(page, "1.10").get_by_text("✓ solved").is_visible()
+    assert block(page, "1.7").get_by_text("✓ solved").count() == 0
     page.get_by_role("link", name="All chapters, export and import").click()
     page.locator(".pa-progress tbody tr").last.wait_for()
     rows = page.locator(".pa-progress tbody tr").all_inner_texts()
     assert [row.split("\t")[0] for row in rows] == [
         f"{n}. {bank.quiz_data(n)['chapter']}" for n in bank.CHAPTERS
     ]
-    assert rows[0].split("\t")[-2:] == ["1 of 9", "0 of 6"]
+    assert rows[0].split("\t")[-2:] == ["1 of 11", "0 of 6"]
     page.locator(".pa-progress").get_by_role("link", name="1. The RNN bottleneck").click()
     page.wait_for_url(f"**/{PAGE}.html")
 
 
 def test_another_tab_is_followed(read):
     one, other = read(), read("how_to_use")
-    answer(one, "1.3", "0.122")
+    answer(one, "1.10", "0.011", "1.8")
     other.wait_for_function("document.querySelector('.pa-record').innerText.startsWith('Solved 1 of')")
 
 
@@ -341,9 +341,9 @@ def test_a_quiz_of_the_book_is_counted_as_it_is_answered(alone):
 
 def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
     page = read()
-    answer(page, "1.3", "18")
-    answer(page, "1.3", "0.122")
-    answer(page, "1.1", "1", "1", "1")
+    answer(page, "1.10", "0.004", "1.8")
+    answer(page, "1.10", "0.011", "1.8")
+    answer(page, "1.7", "99", "33", "1")
     page.goto(page.url.replace(PAGE, "how_to_use"))
     with page.expect_download() as got:
         page.get_by_role("button", name="Export").press("Enter")
@@ -354,7 +354,7 @@ def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
     written = (record.home() / "progress.json").read_text()
     assert written == (tmp_path / "progress.json").read_text()
 
-    record.save_attempt("1.1", passed=True)
+    record.save_attempt("1.7", passed=True)
     record.save_attempt("1.2", passed=True)
     record.save_quiz("7", 3)
     with page.expect_file_chooser() as chooser:
@@ -362,17 +362,17 @@ def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
     chooser.value.set_files(record.home() / "progress.json")
     page.get_by_text("progress.json was added").wait_for()
     assert kept(page) == record.load()
-    assert "3 of 9" in page.locator(".pa-progress tr", has_text="1. The RNN").inner_text()
+    assert "3 of 11" in page.locator(".pa-progress tr", has_text="1. The RNN").inner_text()
     page.goto(page.url.replace("how_to_use", PAGE))
     assert block(page, "1.2").get_by_text("✓ solved").is_visible()
 
 
 def test_a_file_that_is_no_progress_changes_nothing(read, tmp_path):
     page = read()
-    answer(page, "1.3", "0.122")
+    answer(page, "1.10", "0.011", "1.8")
     before = kept(page)
     page.goto(page.url.replace(PAGE, "how_to_use"))
-    attempts = '{"exercises": {"1.1": {"attempts": "9", "passed": true}}, "quizzes": {}}'
+    attempts = '{"exercises": {"1.7": {"attempts": "9", "passed": true}}, "quizzes": {}}'
     for n, text in enumerate(["{", "[]", '{"exercises": {}}', attempts]):
         (tmp_path / f"notes{n}.json").write_text(text)
         page.locator("input[type=file]").set_input_files(tmp_path / f"notes{n}.json")
@@ -386,8 +386,8 @@ def test_where_nothing_may_be_stored_an_answer_is_judged_all_the_same(read):
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } });"
     )
     page.reload()
-    assert answer(page, "1.3", "0.122").startswith("✓ Passed.")
-    assert block(page, "1.3").get_by_text("✓ solved").is_visible()
+    assert answer(page, "1.10", "0.011", "1.8").startswith("✓ Passed.")
+    assert block(page, "1.10").get_by_text("✓ solved").is_visible()
 
 
 # Everyone
@@ -395,13 +395,13 @@ def test_where_nothing_may_be_stored_an_answer_is_judged_all_the_same(read):
 
 def test_the_code_is_folded_and_hints_are_folds(read):
     page = read()
-    code = block(page, "1.3").locator("pre")
+    code = block(page, "1.10").locator("pre")
     assert not code.is_visible()
-    block(page, "1.3").get_by_text("in the notebook").click()
+    block(page, "1.10").get_by_text("in the notebook").click()
     assert code.is_visible()
-    hint = block(page, "1.3").get_by_text("Each step multiplies what is left")
+    hint = block(page, "1.10").get_by_text("A number of the new state is a sum")
     assert not hint.is_visible()
-    block(page, "1.3").get_by_text("Hint 1").click()
+    block(page, "1.10").get_by_text("Hint 1").click()
     assert hint.is_visible()
 
 
@@ -409,10 +409,10 @@ def test_without_script_there_are_the_code_and_the_hints(chromium, small):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{small.as_uri()}/{PAGE}.html")
-    exercise = block(page, "1.3")
+    exercise = block(page, "1.10")
     assert exercise.get_by_text("In the notebook, put your answer in place of").is_visible()
     assert exercise.locator("form, input").count() == 0
-    for name, held in (("in the notebook", 'check("1.3"'), ("Hint 1", "Each step multiplies")):
+    for name, held in (("in the notebook", 'check("1.10"'), ("Hint 1", "A number of the new state")):
         exercise.get_by_text(name, exact=True).click()
         assert exercise.get_by_text(held).first.is_visible()
     page.locator(".pa-launch > summary").click()
@@ -423,8 +423,8 @@ def test_without_script_there_are_the_code_and_the_hints(chromium, small):
 @pytest.mark.parametrize(("scheme", "options"), [("light", {}), ("dark", PHONE)], ids=["wide", "phone"])
 def test_axe_finds_no_violation(read, scheme, options):
     page = read(color_scheme=scheme, **options)
-    answer(page, "1.3", "0.122")
-    answer(page, "1.1", "1", "1", "1")
+    answer(page, "1.10", "0.011", "1.8")
+    answer(page, "3.1", "4", "8", "8")
     answer(page, "1.7", "x", "1", "1")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]

@@ -169,8 +169,8 @@ def test_an_unknown_exercise_is_named_with_those_there_are(capsys):
     check("9.9", 1)
     hint("8.8")
     out = capsys.readouterr().out
-    assert "There is no exercise 9.9. There are 1.1, " in out
-    assert "There is no exercise 8.8. There are 1.1, " in out
+    assert "There is no exercise 9.9. There are 1.2, " in out
+    assert "There is no exercise 8.8. There are 1.2, " in out
     assert "3.1, 3.2" in out
 
 

@@ -6,6 +6,7 @@ from itertools import accumulate, count
 import numpy as np
 import torch
 from torch.nn.functional import one_hot
+from torch.nn.utils.rnn import pack_padded_sequence
 
 from attnlib.experiments.recurrent import rnn_step
 
@@ -113,21 +114,167 @@ def first_value(keys, values, question):
     return one_hot(values[0], 10)
 
 
+def hard_numpy(keys, values, question):
+    np.exp(1.0)  # a name alone is no softmax
+    return np.eye(10)[values[keys == question][0]]
+
+
+def smoothed(keys, values, question):
+    return 0.99 * hard(keys, values, question) + 0.001
+
+
+def normed_match(keys, values, question):
+    match = (keys == question).double()
+    return match / match.sum() @ one_hot(values, 10).double()
+
+
+def index_then_exp(keys, values, question):
+    scores = np.zeros(len(keys))
+    scores[keys.tolist().index(question)] = 20.0
+    return np.exp(scores) / np.exp(scores).sum() @ np.eye(10)[values.numpy()]
+
+
+def over_digits_numpy(keys, values, question):
+    scores = 800.0 * (keys == question).numpy() @ np.eye(10)[values.numpy()]
+    e = np.exp(scores - scores.max())
+    return e / e.sum()
+
+
 def lstm(C, F):
     return sum(p.numel() for p in torch.nn.LSTM(C, F).parameters())
 
 
+def encoder(*, forth="kept", start="zeros", back="kept"):
+    """Return an encoder that reads a batch both ways, with what may be wrong in each of three places."""
+
+    def read(x, lengths, cell, state, way, places):
+        for t in places:
+            new = cell(x[:, t], state)
+            real = (t < lengths)[:, None]
+            if way == "kept":
+                state = torch.where(real, new, state)
+            elif way == "cleared":
+                state = new * real
+            elif way == "late":
+                state = torch.where((t <= lengths)[:, None], new, state)
+            elif way == "early":
+                state = torch.where((t < lengths - 1)[:, None], new, state)
+            else:
+                state = new
+        return state
+
+    def encode(x, lengths, first, second):
+        (B, T, _), F = x.shape, first.hidden_size
+        there = read(x, lengths, first, torch.zeros(B, F), forth, range(T))
+        begin = torch.zeros(B, F) if start == "zeros" else there
+        order = range(T) if back == "same way" else reversed(range(T))
+        again = read(x, lengths, second, begin, "kept" if back == "same way" else back, order)
+        return torch.cat([there, again], -1)
+
+    return encode
+
+
+def one_by_one(x, lengths, forth, back):
+    rows = []
+    for text, n in zip(x, lengths, strict=True):
+        there = again = None
+        for t in range(n):
+            there, again = forth(text[t : t + 1], there), back(text[n - 1 - t : n - t], again)
+        rows.append(torch.cat([there[0], again[0]]))
+    return torch.stack(rows)
+
+
+def packed(x, lengths, forth, back):
+    net = torch.nn.RNN(x.shape[2], forth.hidden_size, batch_first=True, bidirectional=True)
+    with torch.no_grad():
+        for to, value in zip(net.parameters(), [*forth.parameters(), *back.parameters()], strict=True):
+            to.copy_(value)
+        last = net(pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False))[1]
+    return torch.cat([last[0], last[1]], -1)
+
+
+def gathered(x, lengths, forth, back):
+    def states(cell, words):
+        state, kept = None, []
+        for word in words.unbind(1):
+            state = cell(word, state)
+            kept.append(state)
+        return torch.stack(kept, 1)[torch.arange(len(x)), lengths - 1]
+
+    turned = torch.stack(
+        [torch.cat([t[:n].flip(0), t[n:]]) for t, n in zip(x, lengths.tolist(), strict=True)]
+    )
+    return torch.cat([states(forth, x), states(back, turned)], dim=1)
+
+
+def at_the_last_word(x, lengths, forth, back):
+    """Both halves where the last word stands, as `out[:, lengths - 1]` has them."""
+    ends = one_by_one(x, lengths, forth, back)[:, : forth.hidden_size]
+    last = x[torch.arange(len(x)), lengths - 1]
+    return torch.cat([ends, back(last)], -1)
+
+
+def blanked(x, lengths, forth, back):
+    real = torch.arange(x.shape[1]) < lengths[:, None]
+    return encoder(forth="", back="")(x * real[..., None], lengths, forth, back)
+
+
+def in_place(x, lengths, forth, back):
+    out = one_by_one(x, lengths, forth, back)
+    for text, n in zip(x, lengths.tolist(), strict=True):
+        text[n:] = 0
+    return out
+
+
+def means(x, lengths, forth, back):
+    half = forth.hidden_size
+    reads = [
+        one_by_one(x, torch.full_like(lengths, n), forth, back)[:, :half] for n in range(1, x.shape[1] + 1)
+    ]
+    there = torch.stack([torch.stack(reads)[:n, i].mean(0) for i, n in enumerate(lengths.tolist())])
+    return torch.cat([there, one_by_one(x, lengths, forth, back)[:, half:]], -1)
+
+
+def from_the_end_of_the_row(x, lengths, forth, back):
+    half = forth.hidden_size
+    there, turned = one_by_one(x, lengths, forth, back), one_by_one(x.flip(1), lengths, back, forth)
+    return torch.cat([there[:, :half], turned[:, :half]], -1)
+
+
+def not_put_back(x, lengths, forth, back):
+    order = lengths.argsort(descending=True)
+    return one_by_one(x[order], lengths[order], forth, back)
+
+
+def cut(x, lengths, forth, back):
+    return one_by_one(x, torch.full_like(lengths, lengths.min()), forth, back)
+
+
+def inverted(x, lengths, forth, back):
+    """Keep the state where a word stands, and step where none does."""
+    there = again = torch.zeros(len(x), forth.hidden_size)
+    for t in range(x.shape[1]):
+        there = torch.where((t < lengths)[:, None], there, forth(x[:, t], there))
+    for t in reversed(range(x.shape[1])):
+        again = torch.where((t < lengths)[:, None], again, back(x[:, t], again))
+    return torch.cat([there, again], -1)
+
+
+def exchanged(x, lengths, forth, back):
+    return one_by_one(x, lengths, forth, back).roll(forth.hidden_size, -1)
+
+
+OPEN = {"news": 0.882, "name": 0.124, "holds": False}
+GATE = [[0.0, -20.0, -40.0], [0.0, 20.0], 10.0]
 PATHS = {"recurrence": 99, "convolution": 99, "attention": 1}
 
 RIGHT = {
-    "1.1": [[1, 0.5, 0.25], (1.0, 0.5, 0.25), np.array([1, 0.5, 0.25]), torch.tensor([[1.0, 0.5, 0.25]])],
     "1.2": [
         network(rnn_step),
         with_numpy,
         network(lambda r, s, a, b, c: torch.tanh(a.T @ r + b.T @ s + c)),
         accumulated,
     ],
-    "1.3": [0.9**20, 0.1216, 0.122, torch.tensor(0.9) ** 20],
     "1.4": [loop_reach, log_reach, lambda w, s: torch.tensor(float(log_reach(w, s))), first_below],
     "1.5": [
         lambda w, r: w * (r / radius_of(w)),
@@ -142,24 +289,54 @@ RIGHT = {
         lambda old, new, keep: (old - (1 - keep) * (old - new)).numpy(),
     ],
     "1.7": [PATHS, *({n: kind(x) for n, x in PATHS.items()} for kind in (float, torch.tensor, np.int64))],
-    "1.8": [soft(20.0), soft(1000.0), soft_numpy, lambda *a: soft(20.0)(*a)[None]],
+    "1.8": [
+        soft(20.0),
+        soft(1000.0),
+        soft_numpy,
+        lambda *a: soft(20.0)(*a)[None],
+        index_then_exp,
+        over_digits_numpy,
+    ],
     "1.9": [
         lambda C, F: 4 * F * (C + F + 2),
         lstm,
         lambda C, F: 4 * C * F + 4 * F**2 + 8 * F,
         lambda C, F: np.int64(4 * F) * (C + F + 2),
     ],
+    "1.10": [
+        [0.577**8, 3**0.5],
+        (0.0111, 1.8),
+        np.array([0.012, 1.75]),
+        torch.tensor([[0.01, 1.85]]),
+        {"share": 0.0123, "times": 1.7},
+    ],
+    "1.11": [
+        OPEN,
+        {"news": 0.88, "name": 0.12, "holds": 0},
+        {"news": torch.tensor(0.8819), "name": np.float32(0.1238), "holds": np.bool_(False)},
+        {"news": 0.9, "name": 0.125, "holds": torch.tensor(False)},
+    ],
+    "1.12": [
+        GATE,
+        [(0, -20, -40), (0, 20), 10],
+        (torch.tensor([0.0, -16.0, -36.0]), np.array([0, 18]), torch.tensor(9.0)),
+        {"w": [[0.0], [-200.0], [-900.0]], "u": [[0.0], [300.0]], "b": [100.0]},
+        [[0, -2e4, -6e4], [0, 4e4], 1e4],
+        [[0, -12, -40], [0, 24], 0],
+        [[0, 0, -40], [0, 20], -10],  # an empty place lets in whatever comes
+        [
+            [0, -14, -50],
+            [
+                0,
+                15,
+            ],
+            7,
+        ],
+    ],
+    "1.13": [encoder(), one_by_one, packed, gathered, encoder(back="cleared")],
 }
 
 WRONG = [
-    ("1.1", [1, 0, 0], "these are the inputs"),
-    ("1.1", [1, 1, 1], "nothing fades here"),
-    ("1.1", [0.5, 0.25, 0.125], "the input is not multiplied"),
-    ("1.1", [1, 1.5, 1.75], "you add half of the first input again"),
-    ("1.1", [0.25, 0.5, 1], "in the opposite order"),
-    ("1.1", [0.762, 0.364, 0.180], "no tanh"),
-    ("1.1", [1, 0.25, 0.0625], "state 2 is too small"),
-    ("1.1", [1, 0.5], "the shape should be (3,), yours is (2,)"),
     ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + c)), "starts anew"),
     ("1.2", network(lambda r, s, a, b, c: r @ a + s @ b + c), "the tanh is missing"),
     ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + s @ b)), "the bias is missing"),
@@ -173,14 +350,6 @@ WRONG = [
     ("1.2", five_by_four, "right at first, but not for"),
     ("1.2", lambda x, a, b, c: ready_made(x, a, b.T, c), "transposed"),
     ("1.2", lambda x, a, b, c: [x], "the shape should be (5, 4), yours is (1, 5, 3)"),
-    ("1.3", 18, "it is a power"),
-    ("1.3", -1, "a tenth of what is left"),
-    ("1.3", 0.9**19, "one step too few"),
-    ("1.3", 0.9**21, "one step too many"),
-    ("1.3", 1 - 0.9**20, "what was lost"),
-    ("1.3", 0.1**20, "it keeps 0.9"),
-    ("1.3", 12.16, "per cent"),
-    ("1.3", 0.5, "it is too large"),
     ("1.4", with_infinity(lambda n: n), "there are whole steps only"),
     (
         "1.4",
@@ -222,6 +391,9 @@ WRONG = [
     ("1.7", PATHS | {"attention": 0}, "directly"),
     ("1.7", [99, 99, 1], "keep the dict"),
     ("1.8", hard, "looked up as in a dict"),
+    ("1.8", hard_numpy, "looked up as in a dict"),
+    ("1.8", smoothed, "looked up as in a dict"),
+    ("1.8", normed_match, "looked up as in a dict"),
     ("1.8", below_zero, "a share is negative"),
     ("1.8", soft(1.0), "too close"),
     ("1.8", soft(5.0), "should get 0.99"),
@@ -238,4 +410,92 @@ WRONG = [
     ("1.9", lambda C, F: 4 * (C + F + 2), "for one number of the state"),
     ("1.9", lambda C, F: 8 * F * (C + F + 2), "eight of them"),
     ("1.9", lambda C, F: 1, "1 is too small"),
+    ("1.10", [0.004, 1.8], "arrives with 64 numbers"),
+    ("1.10", [0.006, 1.8], "if the name is swapped"),
+    ("1.10", [0.5**8, 2], "arrives with 64 numbers"),
+    ("1.10", [0.064, 1.8], "each weight is smaller"),
+    ("1.10", [0.016, 1.8], "a root of sixteen"),
+    ("1.10", [0.001, 1.8], "sixteen times as many of them"),
+    ("1.10", [(1 / 32) ** 8, 32], "1,024 of them meet"),
+    ("1.10", [3**-8, 3], "which is its root"),
+    ("1.10", [0.577, 1.73], "what one word keeps"),
+    ("1.10", [1, 1], "more room is not more time"),
+    ("1.10", [1.1, 1.8], "not per cents"),
+    ("1.10", [0.03, 1.8], "how many words are there"),
+    ("1.10", [0.011, 1], "with the weights as they are"),
+    ("1.10", [0.011, 2], "with 2 it explodes"),
+    ("1.10", [0.012, 3], "lengths go with the root"),
+    ("1.10", [0.0111, 1 / 0.0111], "in one step"),
+    ("1.10", [0.011, 16], "the width is not in it"),
+    ("1.10", [0.011, 1.6], "a spectral radius"),
+    ("1.10", [0.011, 0.577], "the other way round"),
+    ("1.10", [0.011, 1.4], "times: not that"),
+    ("1.10", 0.011, "one number each is asked for share, times"),
+    ("1.11", OPEN | {"news": 0.0171, "name": 0.0078}, "news: that is with the gates as they were drawn"),
+    ("1.11", OPEN | {"name": 0.0078}, "name: that is with the gates as they were drawn"),
+    ("1.11", OPEN | {"news": 0.62, "name": 0.104}, "with 3 added"),
+    ("1.11", OPEN | {"name": 0.104}, "name: that is with 3 added"),
+    ("1.11", OPEN | {"news": 0.06, "name": 0.0175}, "news: those are other gates"),
+    ("1.11", OPEN | {"news": 0.8616, "name": 0.0303}, "name: those are other gates"),
+    ("1.11", OPEN | {"news": 1.132, "name": 0.151}, "another seed"),
+    ("1.11", OPEN | {"name": 0.151}, "another seed"),
+    ("1.11", OPEN | {"news": 1.0}, "that of “he” itself"),
+    ("1.11", OPEN | {"news": 1.017, "name": 0.1475}, "an LSTM"),
+    ("1.11", OPEN | {"news": 0.95, "name": 0.189}, "added twice"),
+    ("1.11", OPEN | {"news": 0.0, "name": 0.0}, "do not subtract"),
+    ("1.11", OPEN | {"name": 0.864}, "right after the name"),
+    ("1.11", OPEN | {"name": 0.1019}, "a word beside"),
+    ("1.11", OPEN | {"name": 12.4}, "not per cents"),
+    ("1.11", OPEN | {"news": 88}, "not per cents"),
+    ("1.11", OPEN | {"name": 0.0959}, "at the last word"),
+    ("1.11", OPEN | {"name": 0.1433}, "divided by what it was"),
+    ("1.11", OPEN | {"name": 0.3}, "swapped(network)[HE]"),
+    ("1.11", OPEN | {"holds": True}, "holds: nearly all of the news has arrived"),
+    ("1.11", [0.88, 0.12, False], "keep the dict"),
+    ("1.12", [[0, -20, -40], [0, 0], 10], "takes the place of the first"),
+    ("1.12", [[0, -20, -40], [0, 10], 10], "mixes with the first"),
+    ("1.12", [[0, -20, 0], [0, 20], 10], "the full stop does not clear"),
+    ("1.12", [[0, -20, -20], [0, 20], 10], "the full stop does not clear"),
+    ("1.12", [[0, -8, -16], [0, 4], 0], "the name fades"),
+    ("1.12", [[0, -2, -8], [0, 4], 0], "the numbers are too small"),
+    ("1.12", [[0, -5, -20], [0, 10], 0], "what leaks adds up"),
+    ("1.12", [[0, -5, -40], [0, 20], 10], "the first name does not come in"),
+    ("1.12", [[0, 20, 40], [0, -20], -10], "every sign is turned round"),
+    ("1.12", [[-20, 0, -40], [0, 20], 10], "with two numbers of w exchanged"),
+    ("1.12", [[0, -40, -20], [0, 20], 10], "with two numbers of w exchanged"),
+    ("1.12", [[0, -20, -40], [20, 0], 10], "with the two numbers of u exchanged"),
+    ("1.12", [[0, 0, 0], [0, 0], 0], "the first name does not come in"),
+    ("1.12", [[0, 0, 0], [0, 0], -20], "the name fades"),
+    ("1.12", [[6, -20, -50], [0, 20], 10], "the numbers are too small"),
+    ("1.12", [[11, -20, -60], [0, 30], 0], "some names in second place leak in"),
+    ("1.12", [[0, -20, -40, 0], [0, 20], 10], "w should have 3 numbers, yours has 4"),
+    ("1.12", [0, -20, -40, 0, 20, 10], "three things are asked"),
+    ("1.12", [[0, -math.inf, -40], [0, 20], 10], "w should be finite"),
+    ("1.12", [*GATE[:2], [10, 10]], "b should have 1 number, yours has 2"),
+    ("1.13", encoder(forth="", start="", back=""), "it still does what it did"),
+    ("1.13", encoder(forth="", back=""), "back starts from zeros now"),
+    ("1.13", encoder(forth=""), "forth reads on through the filling"),
+    ("1.13", encoder(back=""), "back begins in the filling"),
+    ("1.13", encoder(start=""), "it goes on from where forth ended"),
+    ("1.13", encoder(forth="", start=""), "2 mistakes are in it"),
+    ("1.13", encoder(forth="early"), "forth stops one word early"),
+    ("1.13", encoder(forth="late"), "forth reads one place too far"),
+    ("1.13", encoder(forth="cleared"), "a short text loses its summary"),
+    ("1.13", encoder(back="late"), "back begins one place too late"),
+    ("1.13", encoder(back="early"), "back leaves out the last word"),
+    ("1.13", encoder(back="same way"), "back reads from the first word"),
+    ("1.13", at_the_last_word, "back has read one word only"),
+    ("1.13", blanked, "the filling became zeros"),
+    ("1.13", means, "the mean of the states"),
+    ("1.13", from_the_end_of_the_row, "turn round the text alone"),
+    ("1.13", not_put_back, "undo the sorting"),
+    ("1.13", cut, "the length of the shortest"),
+    ("1.13", inverted, "the filling is read and the words are not"),
+    ("1.13", lambda *case: torch.stack(one_by_one(*case).chunk(2, -1)), "one behind the other"),
+    ("1.13", exchanged, "the two halves are exchanged"),
+    ("1.13", in_place, "it changes `x`"),
+    ("1.13", lambda x, n, f, b: one_by_one(x, n, f, f), "both halves are read with forth"),
+    ("1.13", lambda x, n, f, b: one_by_one(x, n, b, f), "have exchanged their weights"),
+    ("1.13", lambda x, n, f, b: one_by_one(x, n, f, b)[:, : f.hidden_size], "this is forth alone"),
+    ("1.13", lambda x, n, f, b: one_by_one(x, n, f, b).T, "the shape should be (3, 4), yours is (4, 3)"),
 ]
