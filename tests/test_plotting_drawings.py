@@ -36,6 +36,7 @@ DRAWINGS = {
     "door": plotting.narrow_door(16, 8),
     "projections": plotting.project(WORDS, np.eye(3)[:, :2], *3 * [np.eye(2)]),
     "heads": plotting.split_and_merge(5, 2, 3, last="W_O"),
+    "framed heads": plotting.split_and_merge(5, 2, 3, framed=True),
     "block": plotting.block(["Goku", "hits", "Frieza"]),
     "shared heads": plotting.shared_heads(8, {"one each": 8, "in groups": 2, "all one": 1}),
     "cache": plotting.kv_cache(LONG, 4),
@@ -305,6 +306,13 @@ def test_heads_split_with_q_k_and_v_told_apart():
         assert len(filled(drawing, colour)) == 2 * 2  # in the projection, and in the lanes
     assert len(filled(drawing, WEIGHT_FILL)) == 2
     assert texts(plotting.split_and_merge(5, 2, 3, last="W_O")).count("O") == 1  # lowered
+
+
+def test_framed_heads_have_one_way_each_from_the_projections():
+    plain, framed = (plotting.split_and_merge(5, 2, 3, framed=framed) for framed in (False, True))
+    for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
+        assert len(filled(framed, colour)) == len(filled(plain, colour))
+        assert len(ways(plain, colour)) - len(ways(framed, colour)) == 2  # a way less to each head
 
 
 def test_in_a_block_every_token_meets_every_other_and_then_has_a_network_to_itself():

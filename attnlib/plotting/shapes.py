@@ -8,7 +8,7 @@ from attnlib.plotting.drawing import WIDEST, Drawing
 GAP, EDGE, HEAD = 32, 10, 34  # between stages, around all, above for their names
 
 
-def split_and_merge(T: int, H: int, D: int, *, last: str | None = None) -> Drawing:
+def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: bool = False) -> Drawing:
     """Draw how a sequence becomes Q, K and V, is split into heads, mixed by each, and merged.
 
     Weights need q and k; mixing needs v.
@@ -18,18 +18,19 @@ def split_and_merge(T: int, H: int, D: int, *, last: str | None = None) -> Drawi
         H: Heads.
         D: Width of a head.
         last: Name of the matrix behind the merge, as in ``W_O``.
+        framed: Whether q, k and v of a head stand in a frame with one way to it, in place of a way to each.
 
     Returns:
         The drawing, as the last expression of a cell.
     """
-    return _Stages(T, H, D).draw(last)
+    return _Stages(T, H, D, framed).draw(last)
 
 
 class _Stages:
     """The sizes and places of the stages, left to right."""
 
-    def __init__(self, T: int, H: int, D: int) -> None:
-        self.T, self.H, self.D, self.C = T, H, D, H * D
+    def __init__(self, T: int, H: int, D: int, framed: bool) -> None:
+        self.T, self.H, self.D, self.C, self.framed = T, H, D, H * D, framed
         wide = 4 * self.C + 2 * D + max(T, D)
         self.unit = min(9.0, (WIDEST - 2 * EDGE - 6 * GAP) / wide)
         self.tall = T * self.unit
@@ -68,9 +69,21 @@ class _Stages:
             self._arrow((end, self.middle + (n - 1) * 6), (x, y), colour)
             self._block(x, y - self.tall / 2, self.C, colour)
             self._letter(x + self.C * self.unit / 2, y, letter, colour)
-            for h in range(self.H):
+            for h in range(0 if self.framed else self.H):
                 self._arrow((after - GAP, y + (h - (self.H - 1) / 2) * 8), (after, self._row(h, n)), colour)
+        if self.framed:
+            self._frame_heads(after)
         return after
+
+    def _frame_heads(self, x: float) -> None:
+        """Frame what each head gets, and lead there from the three projections together."""
+        p, left, high = self.picture, x - GAP + 8, 1.5 * self.tall + 18
+        corners = [(left - dx, self.middle + dy) for dx, dy in ((5, -high), (0, -high), (0, high), (5, high))]
+        p.line(*corners, colour=MUTED, thick=1)
+        for h in range(self.H):
+            y, tall = self._lane(h), self.lane + 10
+            p.rect(x - 5, y - tall / 2, self.D * self.unit + 10, tall, edge=MUTED, thick=1, round=5)
+            p.arrow((left, (self.middle + y) / 2), (x - 7, y), thick=2)
 
     def _attend(self, x: float) -> float:
         """Draw in each lane q, k and v, the weights, and the mix; return where the merge begins."""
