@@ -1,4 +1,4 @@
-"""Sentences with columns of weights."""
+"""Sentences whose words hear each other."""
 
 import re
 
@@ -7,12 +7,19 @@ import pytest
 from attnlib import plotting
 
 
-def test_the_columns_are_as_high_as_the_weights():
+def test_the_bands_are_as_broad_as_the_weights():
     drawn = plotting.hearing(["buy green apple"], ["apple"], [[0.1, 0.2, 0.7]])._repr_svg_()
-    high = [float(h) for h in re.findall(r'height="([\d.]+)" rx="0"', drawn)]
-    assert high[1] == pytest.approx(2 * high[0], abs=0.02)
-    assert high[2] == pytest.approx(7 * high[0], abs=0.05)
+    broad = [float(h) for h in re.findall(r" h([\d.]+) C", drawn)]
+    assert broad[1] == pytest.approx(2 * broad[0], abs=0.02)
+    assert broad[2] == pytest.approx(7 * broad[0], abs=0.05)
     assert all(f">{weight}<" in drawn for weight in ("0.10", "0.20", "0.70"))
+
+
+def test_a_word_that_gets_nothing_is_grey():
+    drawn = plotting.hearing(["buy green apple"], ["apple"], [[0.5, 0.5, 0.0]])._repr_svg_()
+    colours = re.findall(r'fill="(#\w+)" text-anchor="middle">(?:buy|green|apple)<', drawn)
+    assert colours == [plotting.KEY, plotting.KEY, plotting.MUTED]
+    assert ">0.00<" not in drawn
 
 
 def test_the_word_that_asks_is_framed_and_without_weights_the_words_stand_alone():
@@ -39,7 +46,7 @@ def test_every_word_needs_a_weight():
         plotting.hearing(["he is evil"], ["he"], [[0.5, 0.5]])
 
 
-def test_a_name_says_what_the_columns_are():
+def test_a_name_says_what_the_weights_are():
     drawn = plotting.hearing(["he is evil"] * 2, ["he"] * 2, [[0.0, 0.0, 1.0]] * 2, names=["first", "second"])
     assert all(f">{name}<" in drawn._repr_svg_() for name in ("first", "second"))
 

@@ -1,4 +1,4 @@
-"""Sentences with a column over each word: how much of the weight it gets."""
+"""Sentences whose words hear each other: a band to each word, as broad as the weight it gets."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from attnlib.plotting._style import MUTED, QUERY, WEIGHT, WEIGHT_FILL, array
+from attnlib.plotting._style import KEY, MUTED, QUERY, WEIGHT, WEIGHT_FILL, array
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
-HIGH, COLUMN, BOX = 52, 26, 26  # of a weight of 1; the width of a column; of a word
-GAP, NAME = 26, 20  # between sentences; of what is written above one
+BAND, FALL, BOX = 30, 54, 26  # how broad a weight of 1 is; how far it falls; the height of a word
+NUMBER, NUMBERED = 18, 27  # of a weight below its word: how high, how wide
+GAP, NAME = 26, 24  # between sentences; of what is written above one
 LEAST = 0.02  # weights below it are drawn without their number
 
 
@@ -22,14 +23,17 @@ def hearing(
     across: int = 1,
     names: Sequence[str] | None = None,
 ) -> Drawing:
-    """Draw sentences, the word that asks in a frame, and over each word a column as high as its weight.
+    """Draw sentences, the word that asks in a frame; it stands above them if its weights are given.
+
+    From there a band goes to each word, as broad as its weight. The words below are keys, and have their
+    colour; one that gets nothing is grey.
 
     Args:
         texts: The sentences.
         asks: For each, the word that asks; the first such word of the sentence.
         weights: For each, a weight for every word; without them the words stand alone.
         across: How many sentences stand side by side.
-        names: For each, what its columns are, written above them.
+        names: For each, what its weights are, written above them.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -44,14 +48,14 @@ def hearing(
             raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
         if share is not None and len(share) != len(line):
             raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
-    for room in (9, 6):  # around a word; less where a long sentence has no more
-        least = 0 if weights is None else COLUMN + room - 1
+    for room in (20, 9, 6)[weights is None :]:  # around a word; less where a long sentence has no more
+        least = 0 if weights is None else NUMBERED + room
         widths = [[max(least, 0.93 * text_width(word) + room) for word in line] for line in lines]
         wide = max(map(sum, widths)) + 16
         if wide * across + GAP * (across - 1) <= WIDEST:
             break
-    above = 0 if weights is None else HIGH + 18 + (0 if names is None else NAME)
-    row = above + BOX + (10 if weights is None else GAP)
+    above = 0 if weights is None else BOX + FALL + (0 if names is None else NAME)
+    row = above + BOX + (10 if weights is None else NUMBER + GAP)
     rows = -(-len(lines) // across)
     picture = Drawing(wide * across + GAP * (across - 1), row * rows + 4)
     for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
@@ -73,17 +77,28 @@ def _draw(
     share: list[float] | None,
 ) -> None:
     """Draw one sentence whose words have their upper edge at ``top``."""
-    for j, (word, wide) in enumerate(zip(line, widths, strict=True)):
-        middle = left + wide / 2
-        if j == at:
-            picture.rect(left + 1, top, wide - 2, BOX, edge=QUERY, thick=1.8)
-        picture.text(middle, top + BOX / 2, word, bold=j == at)
-        if share is not None:
-            high = HIGH * share[j]
-            picture.rect(middle - COLUMN / 2, top - 4 - high, COLUMN, high, fill=WEIGHT_FILL, round=0)
-            if share[j] >= LEAST:
-                picture.text(middle, top - 13 - high, f"{share[j]:.2f}", colour=WEIGHT)
-        left += wide
-    if share is not None:
-        start = left - sum(widths)
-        picture.line((start, top - 4), (left, top - 4), colour=MUTED, thick=1)
+    middles = [left + sum(widths[:j]) + wide / 2 for j, wide in enumerate(widths)]
+    asking = top if share is None else top - FALL - BOX
+    picture.rect(middles[at] - widths[at] / 2 + 1, asking, widths[at] - 2, BOX, edge=QUERY, thick=1.8)
+    picture.text(middles[at], asking + BOX / 2, line[at], bold=True)
+    if share is None:
+        for j, word in enumerate(line):
+            if j != at:
+                picture.text(middles[j], top + BOX / 2, word)
+        return
+    start = middles[at] - BAND * sum(share) / 2
+    for word, middle, part in zip(line, middles, share, strict=True):
+        _band(picture, (start, asking + BOX + 2), (middle - BAND * part / 2, top - 1), BAND * part)
+        start += BAND * part
+        picture.text(middle, top + BOX / 2, word, colour=KEY if part else MUTED)
+        if part >= LEAST:
+            picture.text(middle, top + BOX + NUMBER / 2 - 2, f"{part:.2f}", colour=WEIGHT)
+
+
+def _band(picture: Drawing, start: tuple[float, float], end: tuple[float, float], wide: float) -> None:
+    """Draw a band that leaves downwards at ``start`` and arrives so at ``end``, both its left edge."""
+    (x0, y0), (x1, y1) = start, end
+    half = (y0 + y1) / 2
+    there = f"M{x0:.2f} {y0:.2f} C{x0:.2f} {half:.2f} {x1:.2f} {half:.2f} {x1:.2f} {y1:.2f} h{wide:.2f}"
+    back = f"C{x1 + wide:.2f} {half:.2f} {x0 + wide:.2f} {half:.2f} {x0 + wide:.2f} {y0:.2f} Z"
+    picture.path(f"{there} {back}", colour="none", fill=WEIGHT_FILL)

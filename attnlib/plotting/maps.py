@@ -77,6 +77,7 @@ def two_steps(
     start: str,
     end: str,
     answer: str,
+    border: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw two steps from one word in the plane of both: their lengths and their angle are true.
@@ -87,6 +88,7 @@ def two_steps(
         start: The word where both begin.
         end: What the end of the first is called.
         answer: The word at the end of the second. A dotted line shows how far the first has missed it.
+        border: What lies beyond the line where both ends of the second are equally far; without it, no line.
         ax: Where to draw.
 
     Returns:
@@ -113,6 +115,14 @@ def two_steps(
         out *= 13 / np.linalg.norm(out)
         name = {"textcoords": "offset points", "ha": "center", "va": "center", "color": colour}
         ax.annotate(f"{np.linalg.norm(b - a):.1f}", tuple((a + b) / 2), tuple(out), **name)
+    lines = [(points[one], points[other]) for one, other, *_ in sides]
+    if border is not None:
+        middle = points[answer] / 2
+        cross = np.array([second @ second / (2 * along), 0.0])  # on the first step, prolonged
+        lines.append((middle, cross + 0.12 * (cross - middle)))
+        ax.plot(*np.transpose(lines[-1]), color=INK, lw=1.2, ls=(0, (6, 3)))
+        below = cross + 0.3 * (points[answer] - cross)
+        ax.text(*below, border, color=INK, ha="left", va="center")
     _angle(ax, points[start], points[end], points[answer])
     colours = {start: INK, end: WARM, answer: ACCENT}
     for word, (x, y) in points.items():
@@ -121,7 +131,7 @@ def two_steps(
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
-    _label(ax, points, colours, [(points[one], points[other]) for one, other, *_ in sides])
+    _label(ax, points, colours, lines)
     return ax
 
 
