@@ -54,7 +54,9 @@ from attnlib.plotting.states import written_state
 from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
+from attnlib.plotting.traffic import traffic
 from attnlib.plotting.ways import paths
+from attnlib.plotting.windows import window_reach
 from attnlib.plotting.worked import under_words
 
 __all__ = [
@@ -117,10 +119,12 @@ __all__ = [
     "swapped_answer",
     "tiles",
     "token_bill",
+    "traffic",
     "two_looks",
     "two_steps",
     "under_words",
     "unrolled_network",
+    "window_reach",
     "word_map",
     "written_state",
 ]
