@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnlib import plotting
-from attnlib.plotting._style import GRID, KEY, THEME, WEIGHT, WEIGHT_FILL
+from attnlib.plotting._style import GRID, KEY, SERIES, THEME, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
 
 WORDS = ["I", "love", "Paris"]
@@ -68,6 +68,19 @@ DRAWINGS = {
         {"work": [("one", 3, "3 s"), ("another", 9, "9 s")], "time": [("one", 1, "1 s")]},
         {"one": plotting.SERIES[0], "another": plotting.SERIES[1]},
     ),
+    "traffic": plotting.traffic(
+        {
+            "formula": (
+                [("scores", "qk", "t"), ("softmax", "t", "t"), ("mix", "tv", "o")],
+                "17 GB",
+                (4.3, "4.3 to move, at full speed"),
+                (10.4, "10.4 ms"),
+            ),
+            "tiles": ([("all three", "qkv", "o")], "0.13 GB", (0.8, "0.8 to compute"), (1.2, "1.2 ms")),
+        },
+        "4.3 GB",
+    ),
+    "window": plotting.window_reach(10, 3, 3),
     "state": plotting.written_state([("a", 3), ("b", 5)], "a"),
     "shared state": plotting.written_state([("a", 3), ("b", 5), ("c", 6)], "a", shared={"c": (0.5, 0.5)}),
     "corrected state": plotting.written_state([("a", 3), ("b", 5), ("a", 7)], "a", rules=("add", "correct")),
@@ -412,13 +425,32 @@ def test_bars_are_to_one_scale_or_each_group_to_its_own():
     assert texts(drawing) == ["work", "one", "two", "another", "four", "time", "one", "a second"]
 
 
-def test_a_group_of_one_colour_has_its_last_bar_strong():
-    rows = [("least", 1, "1 s"), ("measured", 2, "2 s")]
-    drawing = plotting.scaled_bars({"here": rows, "there": rows}, {"here": KEY, "there": WEIGHT})
-    bars = parts(drawing, "rect")[1:]
-    assert [bar.get("fill") for bar in bars] == [KEY, KEY, WEIGHT, WEIGHT]
-    shades = [float(bar.get("fill-opacity")) for bar in bars]
-    assert shades[0] == shades[2] < shades[1] == shades[3]
+def test_the_table_goes_to_and_fro_in_thick_arrows_and_time_is_to_scale():
+    kernels = [("scores", "qk", "t"), ("softmax", "t", "t"), ("mix", "tv", "o")]
+    ways = {
+        "all": (kernels, "20 GB", (4, "4"), (10, "10")),
+        "one": ([("all", "q", "o")], "1 GB", (1, "1"), (2, "2")),
+    }
+    drawing = plotting.traffic(ways, "5 GB")
+    assert texts(drawing).count("5 GB") == 4
+    took = [float(part.get("width")) for part in parts(drawing, "rect") if part.get("fill") == SERIES[0]]
+    assert took == pytest.approx([took[0], 0.4 * took[0], 0.2 * took[0], 0.1 * took[0]], abs=0.01)
+    with pytest.raises(ValueError, match="must be of q, k, v, o and t, got x"):
+        plotting.traffic({"all": ([("scores", "x", "t")], "", (1, ""), (2, ""))}, "5 GB")
+    with pytest.raises(ValueError, match="the arrows of mix have no room: draw fewer kernels"):
+        plotting.traffic({"all": (3 * [("mix", "tt", "t")], "", (1, ""), (2, ""))}, "5 GB")
+
+
+def test_a_window_is_a_band_and_each_layer_reaches_one_window_further():
+    drawing = plotting.window_reach(10, 3, 3)
+    band = [part for part in parts(drawing, "rect") if part.get("fill") == WEIGHT_FILL]
+    assert len(band) == 10 * 3 - 3
+    assert [text for text in texts(drawing) if "tokens" in text] == ["7 tokens", "5 tokens", "3 tokens"]
+    known = [part for part in parts(drawing, "circle") if part.get("fill") == KEY]
+    assert len(known) == 7 + 5 + 3
+    for wrong in ((11, 3, 3), (10, 3, 4), (10, 0, 1), (6, 3, 3)):
+        with pytest.raises(ValueError, match="must"):
+            plotting.window_reach(*wrong)
 
 
 def test_a_key_without_a_row_of_its_own_spoils_the_answers_of_others():

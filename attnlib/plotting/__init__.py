@@ -55,8 +55,13 @@ from attnlib.plotting.states import written_state
 from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
+from attnlib.plotting.traffic import traffic
 from attnlib.plotting.ways import paths
+<<<<<<< HEAD
 from attnlib.plotting.whole import whole_model
+=======
+from attnlib.plotting.windows import window_reach
+>>>>>>> l7
 from attnlib.plotting.worked import under_words
 
 __all__ = [
@@ -122,11 +127,16 @@ __all__ = [
     "swapped_answer",
     "tiles",
     "token_bill",
+    "traffic",
     "two_looks",
     "two_steps",
     "under_words",
     "unrolled_network",
+<<<<<<< HEAD
     "whole_model",
+=======
+    "window_reach",
+>>>>>>> l7
     "word_map",
     "written_state",
 ]

@@ -66,7 +66,7 @@ def _bytes(number: float) -> str:
 
 
 def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
-    """Draw what each token pays in a layer of attention: 2d for its projections, n for looking at all.
+    """Draw what each token pays in a layer of attention: 2d for its projections, n for the core.
 
     Both parts in units of ``4 d`` operations, and to scale.
 
@@ -82,7 +82,7 @@ def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
     unit = room / (2 * d + max(lengths))
     picture = Drawing(580, top + high * len(lengths) + EDGE)
     picture.text(left, 14, "projections, 2d", anchor="start", colour=SERIES[0], bold=True)
-    picture.text(left + 2 * d * unit + 30, 14, "looking at all, n", anchor="start", colour=WEIGHT, bold=True)
+    picture.text(left + 2 * d * unit + 30, 14, "core, n", anchor="start", colour=WEIGHT, bold=True)
     picture.line(
         (left + 2 * d * unit, top - 8), (left + 2 * d * unit, top + high * len(lengths)), colour=GRID
     )
@@ -132,7 +132,7 @@ def scaled_bars(
 
     Args:
         groups: For the name of each group, its rows: a name, a number, and how to write the number.
-        colours: Of every row by its name, or of a whole group by its own; then its last is the strong one.
+        colours: Of every row by its name.
         own: Whether each group has a scale of its own, because it counts something else.
 
     Returns:
@@ -146,12 +146,11 @@ def scaled_bars(
     y = EDGE
     for title, group in groups.items():
         largest = max(size for _, size, _ in (group if own else rows))
-        picture.text(EDGE, y + high / 2, title, anchor="start", bold=True, colour=colours.get(title, INK))
-        for i, (name, size, said) in enumerate(group, 1):
-            colour, strong = colours.get(name) or colours[title], name in colours or i == len(group)
-            wide = max(1.5, room * size / largest)
+        picture.text(EDGE, y + high / 2, title, anchor="start", bold=True)
+        for name, size, said in group:
+            colour, wide = colours[name], max(1.5, room * size / largest)
             picture.text(left - 8, y + high / 2, name, anchor="end", colour=colour)
-            picture.rect(left, y + 3, wide, high - 6, fill=colour, opacity=0.6 if strong else 0.25, round=0)
+            picture.rect(left, y + 3, wide, high - 6, fill=colour, opacity=0.6, round=0)
             picture.text(left + wide + 8, y + high / 2, said, anchor="start", colour=colour)
             y += high
         y += gap

@@ -19,7 +19,7 @@ function cost({ n, d_model: d, heads, kv_heads, layers, width, network }) {
 }
 
 const UNITS = ["", " thousand", " million", " billion", " trillion", " quadrillion", " quintillion"];
-const POWERS = ["bytes", "kB", "MB", "GB", "TB", "PB"]; // of a thousand, as memory is sold
+const POWERS = ["bytes", "kB", "MB", "GB", "TB", "PB"]; // of a thousand
 const digits = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
 function operations(x) {
   let unit = 0;
@@ -58,7 +58,7 @@ function build({ model, state, update }) {
     const { name, d_model, heads, kv_heads, layers, context } = models[i];
     update({ named: name, d_model, heads, kv_heads, layers, n: context });
   }, "your own");
-  const [cardLabel, putCard] = menu("on", cards.map(({ name, gigabytes }) => `${name}, ${gigabytes} GB`), (i) => update({ gpu: cards[i].gigabytes }));
+  const [cardLabel, putCard] = menu("on", cards.map(({ name, gigabytes }) => `${name}, ${gigabytes} GiB`), (i) => update({ gpu: cards[i].gigabytes }));
   const [networkLabel, putNetwork] = toggle("count the network too", (network) => update({ network }));
 
   const { svg, across, down, level } = chart(WIDE, HIGH, MARGINS);
@@ -84,7 +84,7 @@ function build({ model, state, update }) {
     one.name === named && one.d_model === d_model && one.heads === heads && one.kv_heads === kv_heads && one.layers === layers);
   function fill(now, { cache }) {
     const at = known(now), which = models[at];
-    const weights = which ? which.parameters * now.width : 0, card = now.gpu * 1e9;
+    const weights = which ? which.parameters * now.width : 0, card = now.gpu * 2 ** 30;
     const room = Math.max(0, Math.floor((card - weights) / (cache / now.n)));
     putModel(at);
     putCard(cards.findIndex(({ gigabytes }) => gigabytes === now.gpu));
@@ -98,7 +98,7 @@ function build({ model, state, update }) {
     Object.assign(fits.dataset, { weights, cache, room });
     fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
-        : full ? `: too much for the ${name}. ` : `: fits the ${name}. `,
+        : full ? `: too much for the ${name}. ` : `: fits the ${memory(card)} of the ${name}. `,
       ...(weights > card ? [] : [make("strong", {}, grouped(room)), ` tokens fill it${which ? "" : ", weights not counted"}.`]));
     shelf.setAttribute("aria-label", fits.textContent);
   }
