@@ -57,11 +57,8 @@ from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
 from attnlib.plotting.traffic import traffic
 from attnlib.plotting.ways import paths
-<<<<<<< HEAD
 from attnlib.plotting.whole import whole_model
-=======
 from attnlib.plotting.windows import window_reach
->>>>>>> l7
 from attnlib.plotting.worked import under_words
 
 __all__ = [
@@ -132,11 +129,8 @@ __all__ = [
     "two_steps",
     "under_words",
     "unrolled_network",
-<<<<<<< HEAD
     "whole_model",
-=======
     "window_reach",
->>>>>>> l7
     "word_map",
     "written_state",
 ]
