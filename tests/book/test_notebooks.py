@@ -156,6 +156,18 @@ def test_carries_its_claims_and_exercises(path):
 
 
 @chapters
+def test_the_hint_shown_as_an_example_is_of_the_first_exercise(path):
+    example = re.search(r"gives one hint|`hint\(\"(.+?)\"\)`", prose(read(path)).split("## Exercises", 1)[1])
+    assert example[1] == EXERCISE.search(prose(read(path)))[1]
+
+
+@every
+def test_every_question_to_guess_is_a_card(path):
+    asking = [cell for cell in read(path).cells if cell.source.startswith("**Guess.**")]
+    assert all("guess" in cell.metadata.get("tags", []) for cell in asking)
+
+
+@chapters
 def test_exercises_say_what_the_bank_says_and_link_both_ways(path):
     solutions = prose(read(ROOT / "book/solutions" / path.name))
     text = prose(read(path))
