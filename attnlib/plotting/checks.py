@@ -115,8 +115,8 @@ def _sizes(p: Drawing, middle: float) -> None:
 
 def _corner(p: Drawing, middle: float) -> None:
     """Draw a causal table, and its last two rows alone."""
-    top, cell = 18, 12.5
-    for left, rows in ((middle - 58, range(4)), (middle + 9, range(2, 4))):
+    top, cell = 18, 12
+    for left, rows in ((middle - 56, range(4)), (middle + 9.5, range(2, 4))):
         for i in rows:
             for j in range(4):
                 _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j <= i else None)
