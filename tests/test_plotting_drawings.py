@@ -56,6 +56,9 @@ DRAWINGS = {
         {"window": (np.eye(6), "j ≤ i and i − j < 1"), "open": (np.ones((6, 6)), "all")}
     ),
     "five tests": plotting.five_tests(),
+    "found by": plotting.found_by(
+        {"a bug with a long name": [True, False] * 2 + [True], "none": [False] * 5}
+    ),
     "rows of heads": plotting.head_rows({"one way": np.ones((2, 3)), "another": np.full((2, 3), 6)}),
     "blind rows": plotting.blind_rows(
         {"one way": ([0.25] * 4, [np.nan] * 4), "another, of two": ([0] * 4, [0] * 4)}
@@ -586,6 +589,14 @@ def test_a_later_word_in_a_row_of_a_head_is_red():
     assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 4]
     with pytest.raises(ValueError, match=r"all splits must be \(1, 2\) like the first, got others"):
         plotting.head_rows({"one": [[1, 2]], "other": [[1, 2, 3]]})
+
+
+def test_a_test_that_finds_a_bug_has_a_red_cross():
+    drawing = plotting.found_by({"a bug": [False, True, False, True, False]})
+    assert texts(drawing)[-3:] == ["a bug", "×", "×"]
+    assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 3]
+    with pytest.raises(ValueError, match=r"each bug must have 5 answers, got \[1\]"):
+        plotting.found_by({"a bug": [True]})
 
 
 def test_what_a_blind_row_gives_or_gets_is_red():

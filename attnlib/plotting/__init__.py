@@ -26,7 +26,7 @@ from attnlib.plotting.bills import fetch_bill, scaled_bars, score_squares, token
 from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
-from attnlib.plotting.checks import blind_rows, five_tests, head_rows
+from attnlib.plotting.checks import blind_rows, five_tests, found_by, head_rows
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
@@ -87,6 +87,7 @@ __all__ = [
     "encoder_decoder",
     "fetch_bill",
     "five_tests",
+    "found_by",
     "gate",
     "grid_row",
     "gru_cell",

@@ -25,6 +25,13 @@ from attnlib.plotting.drawing import Drawing, column
 EDGE, WRONG = 8, SERIES[3]
 PANEL, TALL = 112, 84  # of one test, without its name
 HIGH = 24  # of a row of cells
+TESTS = (
+    ("random", "tokens"),
+    ("change", "one word"),
+    ("unequal", "sizes"),
+    ("cached", "= whole"),
+    ("one", "blind row"),
+)
 
 
 def five_tests() -> Drawing:
@@ -34,19 +41,48 @@ def five_tests() -> Drawing:
         The drawing, as the last expression of a cell.
     """
     picture = Drawing(2 * EDGE + 5 * PANEL, TALL + 66)
-    tests = (
-        ("random", "tokens", _falls),
-        ("change a", "later word", _moves),
-        ("unequal", "sizes", _sizes),
-        ("cached", "against whole", _corner),
-        ("one", "blind row", _blind),
-    )
-    for n, (first, second, draw) in enumerate(tests):
+    for n, draw in enumerate((_falls, _moves, _sizes, _corner, _blind)):
         middle = EDGE + (n + 0.5) * PANEL
         draw(picture, middle)
-        picture.text(middle, TALL + 22, f"{n + 1}. {first}", bold=True)
-        picture.text(middle, TALL + 39, second, bold=True)
+        _name(picture, middle, TALL + 22, n)
     return picture
+
+
+def found_by(found: Mapping[str, Sequence[bool]]) -> Drawing:
+    """Draw which of the five tests finds which bug: a row for each bug, a red cross where a test fails.
+
+    Args:
+        found: By name of the bug, for each of the five tests, whether it fails.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If a bug has not five answers.
+    """
+    if any(len(tests) != len(TESTS) for tests in found.values()):
+        raise ValueError(f"each bug must have {len(TESTS)} answers, got {[len(t) for t in found.values()]}")
+    wide, top = 66, 48
+    left = EDGE + column(list(found), room=10)
+    picture = Drawing(left + wide * len(TESTS) + EDGE, top + HIGH * len(found) + EDGE)
+    for n in range(len(TESTS)):
+        _name(picture, left + wide * (n + 0.5), 14, n)
+    for i, (name, tests) in enumerate(found.items()):
+        y = top + HIGH * i
+        picture.text(left - 10, y + HIGH / 2, name, anchor="end")
+        for j, fails in enumerate(tests):
+            fill, opacity = (WRONG, 1) if fails else (GRID, 0.6)
+            picture.rect(left + wide * j + 1, y + 1, wide - 2, HIGH - 2, fill=fill, opacity=opacity, round=3)
+            if fails:
+                picture.text(left + wide * (j + 0.5), y + HIGH / 2, "×", colour=PAPER, bold=True)
+    return picture
+
+
+def _name(p: Drawing, middle: float, y: float, n: int) -> None:
+    """Write the name of a test in two lines."""
+    first, second = TESTS[n]
+    p.text(middle, y, f"{n + 1}. {first}", bold=True)
+    p.text(middle, y + 17, second, bold=True)
 
 
 def _falls(p: Drawing, middle: float) -> None:
@@ -79,13 +115,13 @@ def _sizes(p: Drawing, middle: float) -> None:
 
 def _corner(p: Drawing, middle: float) -> None:
     """Draw a causal table, and its last two rows alone."""
-    top, cell = 22, 10.5
-    for left, rows in ((middle - 54, range(4)), (middle + 11, range(2, 4))):
+    top, cell = 18, 12
+    for left, rows in ((middle - 56, range(4)), (middle + 9.5, range(2, 4))):
         for i in rows:
             for j in range(4):
                 _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j <= i else None)
         p.rect(left - 2, top + 2 * cell - 1, 4 * cell + 3, 2 * cell + 2, edge=QUERY, thick=1.6)
-    p.text(middle - 0.5, top + 3 * cell, "=")
+    p.text(middle + 0.5, top + 3 * cell, "=")
 
 
 def _blind(p: Drawing, middle: float) -> None:
