@@ -132,5 +132,5 @@ class _Row:
     def _beside(self, picture: Drawing, j: int, y: float, weight: float) -> None:
         """Write a weight beside the end of its arc, on the inner side."""
         inward = 1 if j < self.at else -1
-        x = self.middle[j] + 8 * inward
+        x = self.middle[j] + 10 * inward
         picture.text(x, y, f"{weight:.2f}", colour=WEIGHT, anchor="start" if inward > 0 else "end")
