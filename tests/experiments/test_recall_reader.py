@@ -91,7 +91,8 @@ def test_batches_are_counted_until_the_mean_is_below_the_level():
 
 def test_stored_runs_say_what_was_measured_where():
     found = stored()
-    for part in (found, found["starts"]):
+    for part in (found, found["starts"], found["readers"]):
         assert {"what", "code", "device", "torch", "date", "runs"} <= set(part)
     assert {run["reader"] for run in found["runs"]} == {"by √d", "QK-norm"}
     assert {run["width"] for run in found["starts"]["runs"]} == {64, 256}
+    assert {run["start"] for run in found["readers"]["runs"]} == {"scaled", "smaller", "PyTorch"}

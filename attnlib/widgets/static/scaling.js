@@ -88,7 +88,7 @@ function build({ root, state, update }) {
     svg.append(level(up(weight), weight ? "pa-grid" : "pa-axis"),
       axisName([MARGINS.left - 8, up(weight) + 5], String(weight), { "text-anchor": "end" }));
   }
-  svg.append(axisName([MARGINS.left, HEIGHT - 8], "weights of twelve keys, largest first \u2192"));
+  svg.append(axisName([MARGINS.left, HEIGHT - 8], "weights of the same keys, ordered by score \u2192"));
   const bars = make("svg:g", {});
   svg.append(bars, level(up(1 / KEYS), "pa-equal"));
 
@@ -104,7 +104,7 @@ function build({ root, state, update }) {
     putScaling(SCALINGS.findIndex(([name]) => name === now.scaling));
     const step = (WIDTH - MARGINS.left - MARGINS.right) / KEYS;
     histogram(found);
-    become(bars, [...found.p].sort((a, b) => b - a).map((w, i) => make("svg:rect", {
+    become(bars, [...found.p].sort((a, b) => a - b).map((w, i) => make("svg:rect", {
       x: MARGINS.left + i * step + 0.12 * step, width: 0.76 * step, y: up(w), height: Math.max(0, up(0) - up(w)), class: "pa-weight", "data-value": w,
     })));
     for (const [name] of ROWS) {
@@ -118,7 +118,7 @@ function build({ root, state, update }) {
   }
   return {
     parts: [make("div", { class: "pa-bar" }, widthLabel, spreadLabel, divide, again), heap, svg, table],
-    help: "Above, each dot is the score of a key, darker the more weight it gets; the axis is that of the undivided scores. Below, the weights that the softmax makes of them. Dashed: what each key would get if all got the same.",
+    help: "Above, each dot is the score of a key, darker the more weight it gets; the axis is that of the undivided scores. Below, in the same order, the weights that the softmax makes of them. Dashed: what each key would get if all got the same.",
     draw,
   };
 }
