@@ -221,8 +221,9 @@ def test_pages_stand_beside_what_was_given_and_strange_words_in_red():
     ]
     ink, muted, red = plotting.INK, plotting.MUTED, plotting.SERIES[3]
     assert seen[:3] == [(0, "given", muted), (0, "the.", muted), (0, r"a.\$.", muted)]
-    assert seen[3:7] == [(7, "one", ink), (7, "cat.....s", ink), (7, "....qat..", red), (7, "qat", ink)]
-    assert seen[7:] == [(19, "other", ink), (19, "qat.qat.", red)], "a last word may be cut"
+    assert seen[3:6] == [(7, "one", ink), (7, "cat......", ink), (7, "....qat..", red)]
+    assert seen[6:8] == [(7, "........s", muted), (7, "qat", muted)], "a last word may be cut"
+    assert seen[8:] == [(19, "other", ink), (19, "qat.qat.", red)]
     ax.figure.canvas.draw()
 
 

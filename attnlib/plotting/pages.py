@@ -25,7 +25,7 @@ def pages(
     Args:
         given: The beginnings.
         wrote: By the name of a writer, how it went on from each.
-        strange: Tells of a word whether it stands out, in red; the last of a line may be cut, and never does.
+        strange: Tells of a word whether it stands out, in red; the last of a line may be cut, and is grey.
 
     Returns:
         The axes.
@@ -56,11 +56,11 @@ def pages(
 
 
 def _parts(line: str, strange: Callable[[str], bool]) -> list[tuple[str, str]]:
-    """Return a line as texts of one colour that lie on each other, blank where the other has its words."""
+    """Return a line as texts of one colour that lie on each other, blank where others have their words."""
     words = re.split("( )", line)
-    red = [*map(strange, words[:-1]), False]
+    colours = [*(SERIES[3] if strange(word) else INK for word in words[:-1]), MUTED]
     parts = []
-    for colour, wanted in ((INK, False), (SERIES[3], True)):
-        some = (word if now == wanted else " " * len(word) for word, now in zip(words, red, strict=True))
-        parts.append(("".join(some), colour))
+    for wanted in (INK, SERIES[3], MUTED):
+        some = (word if now == wanted else " " * len(word) for word, now in zip(words, colours, strict=True))
+        parts.append(("".join(some), wanted))
     return [(text, colour) for text, colour in parts if text.strip()]
