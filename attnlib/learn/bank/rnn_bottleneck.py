@@ -147,8 +147,8 @@ def look_up(answer: object) -> str | None:
     """Grade recall by attention, without training."""
     g = torch.Generator().manual_seed(0)
     called, between = False, False
-    for n in (4, 26):
-        keys, values = torch.randperm(26, generator=g)[:n], torch.randint(10, (n,), generator=g)
+    for n, digits in ((4, 10), (26, 10), (7, 6)):  # the last one knows no digit above 5
+        keys, values = torch.randperm(26, generator=g)[:n], torch.randint(digits, (n,), generator=g)
         for at in range(n):
             with Calls() as calls:
                 got = numbers(call(answer, keys.clone(), values.clone(), int(keys[at])))
