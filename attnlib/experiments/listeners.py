@@ -336,10 +336,24 @@ def names_found(reader: PronounReader, vectors: WordVectors, sentences: Sequence
 
 
 @torch.no_grad()
-def name_weights(reader: PronounReader, vectors: WordVectors, text: str, *, look: int = -1) -> Tensor:
-    """Return how much *he* gives to each word of a text, ``(S,)``, in the last look or in the one named."""
+def name_weights(
+    reader: PronounReader, vectors: WordVectors, text: str, *, look: int = -1, of: str = "he"
+) -> Tensor:
+    """Return how much *he* gives to each word of a text, ``(S,)``.
+
+    Args:
+        reader: What gives the weights.
+        vectors: Word vectors.
+        text: Its words.
+        look: Which of the looks, the last one if not said.
+        of: Another word of the text that looks.
+
+    Returns:
+        Weights that sum to one.
+    """
     ids = encode(vectors, [text.split()]).to(reader.vectors.device)
-    return reader.each_look(ids)[look][0].softmax(-1)
+    looks = [scores[0] for _, scores in reader._each(ids)]
+    return looks[look][text.split().index(of)].softmax(-1)
 
 
 @torch.no_grad()

@@ -39,6 +39,7 @@ TRAINED |= {
     "fig-he-table",
     "fig-he-adjectives",
     "fig-he-exchanged",
+    "fig-name-listens",
     "fig-he-looks",
     "fig-he-answer",
 }
