@@ -257,6 +257,7 @@ def zero_logits(logits, tokens, own):
 
 
 LAYERS = {"short": 5, "long": 8, "window": 10}
+AROUND = {"one": 0, "two": 15, "loss": 2.24, "holds": False}
 OPEN = {"causal": 55, "window": 27, "cache": 34}
 
 RIGHT = {
@@ -298,6 +299,12 @@ RIGHT = {
     "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[0], ready_made_step],
     "6.11": [MIDDLE, OTHER, MIDDLE.tolist(), MIDDLE.numpy(), by_messengers(7), list(MIDDLE)],
     "6.12": [LAYERS, *({k: kind(v) for k, v in LAYERS.items()} for kind in (float, torch.tensor, Fraction))],
+    "6.14": [
+        AROUND,
+        {"one": 0.0, "two": 15.0, "loss": 2.4, "holds": np.bool_(False)},
+        {"one": torch.tensor(0), "two": torch.tensor(15), "loss": np.float32(2.15), "holds": torch.tensor(False)},
+        {"one": np.int64(0), "two": Fraction(15), "loss": torch.tensor(2.3), "holds": False},
+    ],
     "6.13": [packed(inner), sliced, ignored, loop_loss, numpy_loss, document_by_document],
 }
 
@@ -442,6 +449,19 @@ WRONG = [
     ("6.12", LAYERS | {"window": 11}, "seven before it"),
     ("6.12", LAYERS | {"window": 1000}, "it does happen"),
     ("6.12", [5, 8, 10], "keep the dict"),
+    ("6.14", AROUND | {"one": 105}, "right after it"),
+    ("6.14", AROUND | {"one": 15}, "nobody can hand the answer on"),
+    ("6.14", AROUND | {"one": 241}, "every pair that is heard"),
+    ("6.14", AROUND | {"one": 3}, "with one layer, at how many places"),
+    ("6.14", AROUND | {"two": 0}, "the places that it listens to"),
+    ("6.14", AROUND | {"two": 16}, "the last has no letter after it"),
+    ("6.14", AROUND | {"two": 120}, "that counts all later letters"),
+    ("6.14", AROUND | {"two": 240}, "that counts every pair"),
+    ("6.14", AROUND | {"loss": 0.08}, "without any mask"),
+    ("6.14", AROUND | {"loss": 9.4}, "its exponential"),
+    ("6.14", AROUND | {"loss": 4.5}, "hardly begun"),
+    ("6.14", AROUND | {"loss": 1.2}, "the last 20 losses"),
+    ("6.14", AROUND | {"holds": True}, "And in two?"),
     ("6.13", packed(starts, len), "all that was planted"),
     ("6.13", packed(starts), "looks back"),
     ("6.13", packed(ends, len), "as a zero"),
