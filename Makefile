@@ -1,4 +1,4 @@
-# Everything runs in .venv, which is made when it is missing and kept while requirements.txt stays as it is.
+# Everything runs in .venv, which is made when it is missing and kept while the files that say what is installed stay as they are.
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -10,16 +10,16 @@ LIBRARY := tests --ignore tests/book --ignore tests/tools
 # these start kernels, a browser, Sphinx or pytest itself, or take their time by design; so do the tests that compile
 LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_page.py tests/book/test_practice.py tests/book/test_site.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py
 
-.PHONY: help book test quick lab notebooks conformance coverage mutation lint bench clean
+.PHONY: help book test quick lab notebooks conformance coverage mutation lint bench packages pins clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-.venv/installed: requirements.txt pyproject.toml
+.venv/installed: requirements.txt constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing: on Debian, apt-get install python3-venv"; exit 1; }
-	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.txt
+	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.txt --constraint constraints.txt
 	@touch $@
 
 book: .venv/installed  ## build the book, strictly
@@ -52,12 +52,20 @@ coverage: .venv/installed  ## list the lines and branches that the tests of the 
 mutation: .venv/installed  ## break the core in every small way and list what no test notices (about an hour on two cores)
 	@$(BIN)/python -m tests.mutation
 
-lint: .venv/installed  ## check and format-check code and notebooks
+lint: .venv/installed  ## check code, notebooks and workflows
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(BIN)/zizmor --offline --quiet --no-progress --config .github/zizmor.yml .github
 
 bench: .venv/installed  ## measure speed and memory against PyTorch
 	@$(BIN)/python -m benchmarks
+
+packages: .venv/installed  ## build the wheel and the source archive, and try each in an empty environment
+	@$(BIN)/python tools/try_packages.py
+
+pins: .venv/installed  ## pin every package that comes along with requirements.txt in constraints.txt
+	@$(BIN)/python tools/pin_packages.py
 
 clean:  ## remove what was built and installed
 	rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis .coverage *.egg-info

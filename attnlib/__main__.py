@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
+import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
+# what a reader may want to do, the packages it takes, and what installs all of them
+PARTS = {
+    "figures": (("matplotlib",), "pip install matplotlib"),
+    "widgets": (("anywidget", "ipywidgets"), "pip install anywidget ipywidgets"),
+    "notebooks": (("jupyterlab", "ipykernel", "num2words", "tqdm"), "pip install jupyterlab num2words tqdm"),
+    "book": (
+        ("jupyter-book", "myst-nb", "sphinx-book-theme", "sphinx-design", "sphinx-mathjax-offline"),
+        "pip install -r requirements.txt",
+    ),
+    "tests": (("pytest", "nbval", "hypothesis", "playwright"), "pip install -r requirements.txt"),
+}
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+
+
+def installed(package: str) -> str | None:
+    """Return the version of a package, or None."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
 
 def doctor() -> None:
-    """Print versions, the device and whether widgets will work."""
+    """Print versions, the device, and for each thing one may want to do whether all it takes is there."""
     import attnlib
     from attnlib.learn.record import RecordError, home
 
-    def have(name: str) -> str:
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            return "not installed"
-
     print(f"attnlib      {attnlib.__version__}")
     print(f"python       {platform.python_version()} on {platform.machine()}")
-    for name in ("torch", "numpy", "matplotlib", "anywidget", "ipywidgets", "jupyterlab"):
-        print(f"{name:<12} {have(name)}")
+    for package in ("torch", "numpy"):
+        print(f"{package:<12} {installed(package) or 'not installed'}")
     try:
         device = str(attnlib.pick_device())
     except (ValueError, RuntimeError) as error:
         device = f"none: {error}"
     print(f"device       {device}")
-    missing = [n for n in ("anywidget", "ipywidgets") if have(n) == "not installed"]
-    fix = f"no: pip install {' '.join(missing)}"
-    print(f"widgets      {fix if missing else 'will work'}")
-    no_figures = have("matplotlib") == "not installed"
-    print(f"figures      {'no: pip install matplotlib' if no_figures else 'will work'}")
+    for part, (packages, remedy) in PARTS.items():
+        missing = [package for package in packages if not installed(package)]
+        lack = f"no {', '.join(missing)}: {remedy}"
+        print(f"{part:<12} {lack if missing else 'will work'}")
+    browser = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    print(f"browser      {browser or 'none found: set CHROMIUM to one (tests and first states need it)'}")
     try:
         folder = str(home())
     except RecordError as error:

@@ -1,5 +1,6 @@
 """What is handed out: the wheel, the source archive, and what they say of themselves."""
 
+import json
 import os
 import re
 import shutil
@@ -84,6 +85,7 @@ def test_the_version_is_one_everywhere():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))
     assert "version" in PROJECT["dynamic"]  # read from the library
     assert str(citation["version"]) == attnlib.__version__
+    assert json.loads((ROOT / ".zenodo.json").read_text("utf8"))["version"] == attnlib.__version__
     latest = re.search(r"^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text("utf8"), re.M)
     assert latest[1] == attnlib.__version__
 
@@ -93,6 +95,7 @@ def test_addresses_are_those_of_the_book():
     assert PROJECT["urls"]
     assert all(url == book or url.startswith(f"{book}/") for url in PROJECT["urls"].values())
     assert yaml.safe_load((ROOT / "CITATION.cff").read_text("utf8"))["repository-code"] == book
+    assert f"git clone {book}\n" in (ROOT / "book/how_to_use.md").read_text("utf8")
 
 
 def test_the_workflow_tests_the_lowest_versions_that_are_declared():
@@ -100,3 +103,14 @@ def test_the_workflow_tests_the_lowest_versions_that_are_declared():
     for declared in PROJECT["dependencies"]:
         name, lowest = declared.split(">=")
         assert re.search(rf"{name}=={re.escape(lowest)}\.\d+", workflow)
+
+
+def test_binder_gets_what_the_notebooks_need_at_the_versions_that_are_declared():
+    binder = yaml.safe_load((ROOT / "binder/environment.yml").read_text("utf8"))["dependencies"]
+    extras = PROJECT["optional-dependencies"]
+    needed = [*PROJECT["dependencies"], *extras["plot"], *extras["widgets"], *extras["book"][1:]]
+    conda = {"torch": "pytorch-cpu", "matplotlib": "matplotlib-base"}  # its names for them
+    for declared in needed:
+        name, lowest = declared.split(">=")
+        if name != "traitlets":  # comes with ipywidgets
+            assert f"{conda.get(name, name)}>={lowest}" in binder

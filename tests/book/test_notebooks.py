@@ -185,12 +185,17 @@ def test_exercises_say_what_the_bank_says_and_link_both_ways(path):
         assert re.search(rf'check\(\s*"{id}",.+?record=False,?\s*\)', solved, re.S)
 
 
-@chapters
-def test_first_cells_install_on_colab_only_and_import(path):
-    colab, imports = code(read(path))[:2]
+@every
+def test_the_first_cell_installs_on_colab_only(path):
+    colab = code(read(path))[0]
     assert "remove-cell" in colab.metadata.tags
     assert 'if "google.colab" in sys.modules:' in colab.source
     assert f"git+{CONFIG['repository']['url']}" in colab.source
+
+
+@chapters
+def test_the_second_cell_imports_and_seeds(path):
+    imports = code(read(path))[1]
     assert "manual_seed" in imports.source
     assert re.search(r"from attnlib\.learn import .*\bhint\b", imports.source), "exercises offer hints"
     for cell in code(read(path))[1:]:
