@@ -130,18 +130,6 @@ def test_a_row_of_grids_has_its_names_above_and_its_labels_once():
         plotting.grid_row({"seed 0": torch.eye(2)}, ["1", "2"], ["a"])
 
 
-def test_panels_stand_one_above_the_other_each_with_its_own_axis():
-    runs = {"a": [[1.0, 0.5], [1.0, 0.4]]}
-    top, bottom = plotting.panels(
-        {"share": runs, "norm": runs}, x=[2, 4], base=2, log=(False, True), xlabel="d"
-    )
-    assert (top.get_ylabel(), bottom.get_ylabel(), bottom.get_xlabel()) == ("share", "norm", "d")
-    assert (top.get_xscale(), top.get_yscale(), bottom.get_yscale()) == ("log", "linear", "log")
-    (only,) = plotting.panels({"loss": runs}, levels={"loss": (0.3, "chance"), "norm": (1.0, "one")})
-    assert texts(only) == ["a", "chance"]
-    assert only.get_xscale() == "linear"
-
-
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -161,15 +149,13 @@ def test_powers_are_plain_text_at_full_size(value, said):
 def test_no_tick_of_a_logarithmic_axis_is_a_formula():
     decades = plotting.curves({"a": [[1.0, 1e-5]]}, log=True)
     narrow = plotting.curves({"a": [[1.0, 0.3]]}, log=True)
-    doubling = plotting.panels({"a": {"b": [[1.0, 2.0]]}}, x=[2, 64], base=2)[0]
     roof = plotting.roofline(stored_roofline(), {"formula": "formula"})
-    for ax in (decades, narrow, doubling, roof):
+    for ax in (decades, narrow, roof):
         ax.figure.canvas.draw()
         ticks = [*ax.get_xticklabels(which="both"), *ax.get_yticklabels(which="both")]
         assert not [tick.get_text() for tick in ticks if "$" in tick.get_text()]
     assert "10⁻⁴" in [tick.get_text() for tick in decades.get_yticklabels()]
     assert "0.4" in [tick.get_text() for tick in narrow.get_yticklabels(which="both")]
-    assert "16" in [tick.get_text() for tick in doubling.get_xticklabels()]
 
 
 def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():

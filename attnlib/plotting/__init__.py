@@ -32,7 +32,7 @@ from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.hearing import hearing
-from attnlib.plotting.lines import curves, lines, panels
+from attnlib.plotting.lines import curves, lines
 from attnlib.plotting.looks import two_looks
 from attnlib.plotting.maps import two_steps, word_map
 from attnlib.plotting.matrices import matrices
@@ -103,7 +103,6 @@ __all__ = [
     "narrow_door",
     "online_softmax",
     "pages",
-    "panels",
     "paths",
     "plane",
     "pointing",

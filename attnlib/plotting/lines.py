@@ -70,41 +70,6 @@ def curves(
     return ax
 
 
-def panels(
-    figures: Mapping[str, Mapping[str, Tensor | np.ndarray]],
-    *,
-    x: Sequence[float] | None = None,
-    base: int | None = None,
-    log: bool | Sequence[bool] = False,
-    levels: Mapping[str, tuple[float, str]] | None = None,
-    xlabel: str = "step",
-) -> list[Axes]:
-    """Draw several `curves` one above the other, over the same places.
-
-    Args:
-        figures: For each panel, the label of its numbers, and its runs as in `curves`.
-        x: Where the steps lie.
-        base: If given, the places go on a logarithmic axis to this base.
-        log: Whether the numbers go on a logarithmic axis: one answer, or one for each panel.
-        levels: For some panels, by their labels, a height to draw across and its name.
-        xlabel: Label of the places.
-
-    Returns:
-        The axes, from the top.
-    """
-    logs = [log] * len(figures) if isinstance(log, bool) else log
-    size = 5.6, 0.7 + 2.2 * len(figures)
-    _, axes = plt.subplots(len(figures), 1, figsize=size, sharex=True, squeeze=False)
-    for ax, (ylabel, runs), log_y in zip(axes[:, 0], figures.items(), logs, strict=True):
-        if base is not None:
-            ax.set_xscale("log", base=base)
-            plain_powers(ax)
-        level = (levels or {}).get(ylabel)
-        curves(runs, x=x, level=level, log=log_y, xlabel="", ylabel=ylabel, ax=ax)
-    axes[-1, 0].set_xlabel(xlabel)
-    return list(axes[:, 0])
-
-
 def lines(
     x: Sequence[float],
     series: Mapping[str, Tensor | np.ndarray],

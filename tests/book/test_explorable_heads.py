@@ -29,7 +29,7 @@ def widget():
 
 
 def test_the_answers_below_it_are_those_of_what_is_stored(widget):
-    """The text says: one of 18 wrong, where head 2 looks, and what goes with heads 3 and 4."""
+    """The text says what goes with heads 3 and 4."""
 
     def wrong(*off):
         widget.used = [head not in off for head in (1, 2, 3, 4)]
@@ -38,15 +38,10 @@ def test_the_answers_below_it_are_those_of_what_is_stored(widget):
         missed = (widget.answers().argmax(-1) != (points * digits).sum(-1)) & points.any(-1)
         return missed.sum(0).tolist()
 
-    before = widget.letters
     assert wrong() == wrong(4) == [0, 1, 0]
     assert wrong(3) == [0, 1, 2]
     assert wrong(3, 4) == [0, 1, 4]
-    assert widget.weights()[1, 7].argmax() == 6  # from c3 to b6
-    looked = widget.weights()[:, 6].argmax(-1).tolist()
-    widget.letters = [*before[:6], 0, before[7]]
-    assert widget.weights()[:, 6].argmax(-1).tolist() == [looked[0], 3, *looked[2:]]
-    widget.letters, widget.used = before, [True] * 4
+    widget.used = [True] * 4
 
 
 def values(locator):
