@@ -35,12 +35,14 @@ def project(words: Sequence[str], x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, 
         raise ValueError("words must hold at least one word, got none")
     if x.ndim != 2 or len(x) != len(words):
         raise ValueError(f"x must have a row for each of {len(words)} words, got shape {x.shape}")
-    results = [x @ np.asarray(w, dtype=float) for w in (w_q, w_k, w_v)]
+    matrices = [np.asarray(w, dtype=float) for w in (w_q, w_k, w_v)]
+    results = [x @ w for w in matrices]
     side, tall = column(words, room=10), len(words) * ROW
-    lane = max(tall + 30, 74)
+    high = x.shape[1] * ROW  # of each matrix
+    lane = max(tall + 30, high + 40)
     x0, matrix = 8 + side, 8 + side + x.shape[1] * CELL + 60
-    result = matrix + 60 + 44
     widest = max(r.shape[1] for r in results) * CELL
+    result = matrix + widest + 50
     picture = Drawing(result + widest + 112, 3 * lane + 14)
     middle = 8 + 3 * lane / 2
     picture.text(x0 + x.shape[1] * CELL / 2, middle - tall / 2 - 14, "X", maths=True)
@@ -55,9 +57,11 @@ def project(words: Sequence[str], x: ArrayLike, w_q: ArrayLike, w_k: ArrayLike, 
             f"M{start:g} {height:g} C{bend:g} {height:g} {bend:g} {y:g} {end - 6:g} {y:g}", colour=colour
         )
         picture.arrow((end - 8, y), (end, y), colour=colour)
-        picture.rect(matrix, y - 22, 60, 44, fill=colour, opacity=0.14, edge=colour, round=6)
-        picture.text(matrix + 30, y, f"W_{letter}", maths=True, colour=colour)
-        picture.arrow((matrix + 64, y), (result - 6, y), colour=colour)
+        broad = matrices[n].shape[1] * CELL
+        picture.rect(matrix - 1, y - high / 2 - 2, broad + 4, high + 4, edge=colour, round=5)
+        picture.text(matrix + 1 + broad / 2, y - high / 2 - 14, f"W_{letter}", maths=True, colour=colour)
+        _numbers(picture, matrix + 2, y - high / 2 + 0.5, matrices[n], colour)
+        picture.arrow((matrix + broad + 8, y), (result - 6, y), colour=colour)
         _numbers(picture, result, y - tall / 2, results[n], colour)
         beside = result + results[n].shape[1] * CELL + 10
         picture.text(beside, y - 9, letter, maths=True, colour=colour, anchor="start")

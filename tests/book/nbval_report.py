@@ -34,7 +34,6 @@ TRAINED = {"fig-who-learns", "fig-forget-gate"}
 TRAINED |= {
     "fig-lengths",
     "fig-senses",
-    "fig-he-bag",
     "fig-he-order",
     "fig-he-table",
     "fig-he-adjectives",
