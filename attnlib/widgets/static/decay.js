@@ -73,7 +73,7 @@ function build({ update }) {
     ]);
     left.setAttribute("data-value", String(end));
     left.setAttribute("data-flat", String(flat));
-    left.replaceChildren(make("strong", {}, amount(end)), ` is left after ${counted(length, "step", "steps")}; attention keeps ${amount(flat)}.`);
+    left.replaceChildren(make("strong", {}, amount(end)), ` is left after ${counted(length, "step", "steps")}; an average of all words keeps ${amount(flat)}.`);
     const hundredth = gradients.findIndex((g) => g < 0.01);
     rule.setAttribute("data-value", String(hundredth));
     rule.textContent = hundredth >= 0 ? `Less than a hundredth is left from step ${hundredth} on.`
@@ -83,7 +83,7 @@ function build({ update }) {
   }
   return {
     parts: [make("div", { class: "pa-bar" }, weightLabel, lengthLabel, squashLabel), svg, left, rule],
-    help: "How strongly the last state depends on the first, on a logarithmic scale. Dashed: attention that gives every word the same weight.",
+    help: "How strongly the last state depends on the first, on a logarithmic scale. Dashed: an average of all words, in which each counts the same.",
     draw,
   };
 }
