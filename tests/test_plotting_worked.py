@@ -67,6 +67,10 @@ def test_on_the_map_a_look_is_as_thick_as_its_weight():
     assert [float(w) for w in widths] == [1.2, 5.7, 5.2, 1.2]
 
 
+def test_on_the_map_the_first_look_names_its_query_its_keys_and_what_it_brings():
+    assert [said(map_of()).count(part) for part in ("query", "key", "value")] == [1, 2, 1]
+
+
 def test_on_the_map_a_look_goes_to_an_earlier_word():
     with pytest.raises(ValueError, match="'meaning' must be one of the words before the last"):
         map_of(looks=[{"meaning": 1.0}])

@@ -102,6 +102,8 @@ def _look(
     picture.circle(asks, keys, 6, fill=QUERY)
     if named:
         picture.text(asks - 11, keys, "query", anchor="end", colour=QUERY)
+        heard = at[max(look, key=look.get)]  # whose value is brought
+        picture.text((heard + asks) / 2, meet + 12, "value", colour=VALUE)
     picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
     if last:
         picture.circle(asks, meet, 4, fill=OUTPUT)
