@@ -1,0 +1,53 @@
+"""Sphinx extension: the picture by which a page is shared: its title, its question, its first figure.
+
+A headless Chromium opens each built page, puts the card in place of what it shows and takes a photograph,
+beside the page and under its name (``book/index.png``). Without a Chromium there are no cards.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from sphinx.util import logging
+
+from first_state import ARGUMENTS, find_browser
+
+logger = logging.getLogger(__name__)
+
+SIZE = {"width": 1200, "height": 630}  # what the large services ask for
+UNNEEDED = re.compile(r"^https?:|\.js(\?|$)|/fontawesome/")
+CARD = (Path(__file__).parent / "social_card.js").read_text("utf8")
+
+
+def finish(app, error) -> None:
+    """Take a photograph of every page that has a source."""
+    if error or app.builder.format != "html" or (browser := find_browser()) is None:
+        return
+    started = time.perf_counter()
+    pages = [Path(app.outdir) / app.builder.get_target_uri(name) for name in sorted(app.env.found_docs)]
+    take(pages, browser, app.config.html_title)
+    logger.info("social cards: %d in %.1f s", len(pages), time.perf_counter() - started)
+
+
+def take(pages: list[Path], browser: str, book: str) -> None:
+    """Photograph the card of each page."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
+        context = chromium.new_context(viewport=SIZE, color_scheme="light")
+        context.route(UNNEEDED, lambda route: route.abort())
+        tab = context.new_page()
+        for page in pages:
+            tab.goto(page.as_uri(), wait_until="domcontentloaded")
+            tab.evaluate(CARD, book)
+            tab.screenshot(path=page.with_suffix(".png"))
+        chromium.close()
+
+
+def setup(app) -> dict:
+    """Register with Sphinx, after the first states were drawn."""
+    app.connect("build-finished", finish, priority=950)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
