@@ -3,7 +3,7 @@ const WIDTH = 460;     // of the map, in drawing units
 const HEIGHT = 340;
 const MARGIN = 46;
 const SHOWN = 8;       // words in the table
-const MAPPED = 5;      // words on the map
+const MAPPED = 3;      // words on the map
 const LETTER = 8;      // about how wide a letter is, where it cannot be measured
 const LINE = 20;       // how high a label is
 
