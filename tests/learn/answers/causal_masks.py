@@ -302,7 +302,12 @@ RIGHT = {
     "6.14": [
         AROUND,
         {"one": 0.0, "two": 15.0, "loss": 2.4, "holds": np.bool_(False)},
-        {"one": torch.tensor(0), "two": torch.tensor(15), "loss": np.float32(2.15), "holds": torch.tensor(False)},
+        {
+            "one": torch.tensor(0),
+            "two": torch.tensor(15),
+            "loss": np.float32(2.15),
+            "holds": torch.tensor(False),
+        },
         {"one": np.int64(0), "two": Fraction(15), "loss": torch.tensor(2.3), "holds": False},
     ],
     "6.13": [packed(inner), sliced, ignored, loop_loss, numpy_loss, document_by_document],
