@@ -81,12 +81,12 @@ def inline(node: nodes.Node) -> str:
 
 
 def lines(node: nodes.Node) -> Iterator[str]:
-    """Yield the lines that are read in a node and belong to no entry below it."""
+    """Yield the lines read in a node that belong to no entry below it, displayed formulas after a blank."""
     for child in node.children:
         if isinstance(child, nodes.math_block):
-            yield FORMULA.format(linear(child.astext()))
+            yield f" {FORMULA.format(linear(child.astext()))}"
         elif isinstance(child, ONE_LINE):
-            yield inline(child)
+            yield inline(child).strip()
         elif is_nested_name(child):
             yield inline(child[0][0])
             yield from lines(child)
@@ -95,9 +95,9 @@ def lines(node: nodes.Node) -> Iterator[str]:
 
 
 def prose(parts: Iterable[str]) -> str:
-    """Return lines as text, each a paragraph; a displayed formula ends the paragraph before it."""
-    whole = "\n".join(re.sub(r"\s+", " ", part).strip() for part in parts)
-    return re.sub(r"\n+", "\n", whole).replace("\n⟦", " ⟦").strip()
+    """Return lines as text, each a paragraph; one that begins with a blank ends the paragraph before it."""
+    joined = ((" " if part[:1] == " " else "\n") + " ".join(part.split()) for part in parts if part)
+    return "".join(joined).strip()
 
 
 def is_nested_name(node: nodes.Node) -> bool:

@@ -25,13 +25,15 @@
     };
   }
 
-  /** The words of a piece of text: W_{Q} is wq, a_long_name its parts, KVCache is kv, cache and kvcache. */
+  /** The words of a piece of text: xW_{Q} is xwq and wq, a_long_name its parts, KVCache is kv, cache and kvcache. */
   const wordsOf = remembering((piece) => {
     if (piece === "√") return ["sqrt"];
     const plain = piece.normalize("NFKD").replace(/[\p{M}{}^]/gu, "");
     const parts = plain.split("_").filter(Boolean);
-    const named = parts.length > 1 && parts.some((part) => part.length > 2) ? parts : [parts.join("")];
-    return named.flatMap((part) => {
+    const isSymbol = parts.length > 1 && parts.every((part) => part.length < 3);
+    if (isSymbol) parts.push(parts.splice(0).join(""));
+    if (isSymbol && plain.indexOf("_") === 2) parts.push(parts[0].slice(1));   // a product: its last factor
+    return parts.flatMap((part) => {
       const humps = part.match(HUMPS) ?? [];
       const split = humps.length > 1 && humps.join("") === part && humps.every((hump) => hump.length > 2 || hump === hump.toUpperCase());
       return split ? [...humps, part] : [part];
@@ -457,6 +459,5 @@
   };
 
   window.pa.search = async (query) => search(await load(), query);
-  if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
-  else begin();
+  document.addEventListener("DOMContentLoaded", begin);   // after page.js, which makes the guesses; this script is deferred
 })();
