@@ -198,11 +198,6 @@ def index_of(app) -> dict:
     }
 
 
-def no_other_search(app) -> None:
-    """Make Sphinx leave out its own index and page."""
-    app.builder.search = False
-
-
 def search_page(app) -> Iterator[tuple[str, dict, str]]:
     """Yield the page of the search."""
     glossary = next((page for page in app.env.found_docs if page.endswith("glossary")), app.config.root_doc)
@@ -213,7 +208,7 @@ def search_page(app) -> Iterator[tuple[str, dict, str]]:
 
 def write_index(app, error) -> None:
     """Write the index as a script, and take Sphinx's scripts out of the pages."""
-    if error or app.builder.format != "html":
+    if error:
         return
     out = Path(app.outdir)
     index = json.dumps(index_of(app), ensure_ascii=False, separators=(",", ":"))
@@ -225,10 +220,17 @@ def write_index(app, error) -> None:
             page.write_text(new, "utf8")
 
 
-def setup(app) -> dict:
-    """Register with Sphinx."""
-    app.connect("builder-inited", no_other_search)
+def replace_search(app) -> None:
+    """Take the place of Sphinx's search where a site is built, as opposed to a book in one file."""
+    if app.builder.name != "html":
+        return
+    app.builder.search = False
+    app.add_js_file("search.js", loading_method="defer", priority=900)
     app.connect("html-collect-pages", search_page)
     app.connect("build-finished", write_index)
-    app.add_js_file("search.js", loading_method="defer", priority=900)
+
+
+def setup(app) -> dict:
+    """Register with Sphinx."""
+    app.connect("builder-inited", replace_search)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
