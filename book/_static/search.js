@@ -349,8 +349,9 @@
 
   // Where one arrives: the words are marked, what hides them is opened
 
-  const UNMARKED = "pre, script, style, svg, button, .math, .pa-card, .headerlink, .cell_output > :not(figure, .pa-claims), .pa-form, .pa-hints";
-  const BLOCKS = "p, li, tr, dd, dt, figcaption, h1, h2, h3, h4, summary, .pa-line, div.math";
+  const UNMARKED = "pre, script, style, svg, button, .math, .pa-card, .headerlink, .cell_output > :not(figure, .pa-claims), .pa-hints, " +
+    ":is(.pa-asking, .pa-answered) ul.pa-choices";   // these are shown as buttons
+  const BLOCKS = "p, li, label, tr, dd, dt, figcaption, h1, h2, h3, h4, summary, .pa-line, div.math";
   const OWNERS = "section:not(.pa-guess, .pa-practice)";
 
   /** The nodes that belong to a place: a section without those inside it, or a term with its meaning. */
@@ -397,9 +398,9 @@
     document.querySelectorAll(".math.pa-found").forEach((formula) => formula.classList.remove("pa-found"));
   }
 
-  /** Open whatever hides a place. */
+  /** Open whatever hides a place; a question alone gives no answer away. */
   function reveal(node) {
-    node.closest(".pa-guess")?.dispatchEvent(new Event("pa-open"));
+    node.closest(".pa-veil")?.closest(".pa-guess").dispatchEvent(new Event("pa-open"));
     for (let fold = node.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   }
 

@@ -228,6 +228,7 @@ def test_one_arrives_at_the_marked_words_in_what_was_folded(read):
         ("counted either", ["counted", "either"]),  # in a section that is folded
         ("forty-four", ["forty", "four"]),  # in the answer to a guess
         ("five seeds", ["Five", "seeds"]),  # in a note in the margin
+        ("nearly everything", ["nearly", "everything"]),  # in a choice of a guess
     ):
         go(page, words)
         assert page.locator("mark.pa-found").all_inner_texts() == marked
@@ -239,6 +240,7 @@ def test_one_arrives_at_the_marked_words_in_what_was_folded(read):
         assert "found=" not in page.url
         page.keyboard.press("Escape")
         assert page.locator("mark.pa-found").count() == 0
+    assert page.locator(".pa-asking").count() == 2  # what is asked may be found, and stays a question
     go(page, "a whole network")
     assert page.url.endswith("01_rnn_bottleneck.html#exercise-1-2-a-whole-network")
     go(page, "elman structure")
