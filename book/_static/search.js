@@ -432,7 +432,8 @@
     go();
     await window.MathJax?.startup?.promise;   // formulas that are set later push the place down
     await document.fonts?.ready;
-    if (!moved) go();
+    if (document.readyState !== "complete") await new Promise((done) => { window.addEventListener("load", done, { once: true }); });
+    setTimeout(() => { if (!moved) go(); });   // after the browser, which goes to the head of the section when all is loaded
   }
 
   function arrival() {
