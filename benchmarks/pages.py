@@ -1,7 +1,8 @@
 """Measure the built pages as a reader with a slow phone meets them: ``python -m benchmarks.pages``.
 
 Each page is visited for the first time, over http from a server that compresses, with network and CPU slowed
-by Chromium. In one visit nothing is touched: bytes and layout shift. In another the first explorable is touched again and again from the start; the time is that of its first answer to be seen.
+by Chromium. In one visit nothing is touched: bytes and layout shift. In another the first explorable is
+touched again and again from the start; the time is that of its first answer to be seen.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def served(folder: Path) -> Iterator[str]:
 
 @contextmanager
 def visit(browser: Browser, options: dict, script: str) -> Iterator[tuple[Page, list[int]]]:
-    """Give a page of a fresh window, slowed, with a script that runs first, and the bytes of what it fetches."""
+    """Give a page of a fresh window, slowed, with a script that runs first, and the bytes it fetches."""
     context = browser.new_context(**options)
     page = context.new_page()
     page.add_init_script(script)

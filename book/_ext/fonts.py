@@ -2,7 +2,7 @@
 
 So no line moves when they arrive; after two seconds the page shows itself anyway, and without script it never
 waits. They are asked for only over http: from the disk they are there at once, and browsers do not preload
-files of a disk. When the styles are there, and with them the names of the fonts, it is known what to wait for.
+files of a disk. With the styles come the names of the fonts, and only then it is known what to wait for.
 """
 
 from __future__ import annotations

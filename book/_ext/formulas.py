@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from importlib.metadata import files
 from pathlib import Path
 from shutil import copy2
@@ -53,11 +52,14 @@ SET = """async () => {
   await document.fonts.load('1em "Book Serif"');
   await MathJax.startup.promise;
   await MathJax.typesetPromise();
+  await document.fonts.ready;
+  const unused = [...document.fonts].filter((font) => font.status !== "loaded").map((font) => font.family);
   const styles = [...document.querySelectorAll("style[id^=MJX]")].flatMap((one) => [...one.sheet.cssRules]);
   return {
     formulas: [...document.querySelectorAll(".math")].map((one) => one.innerHTML),
     errors: [...document.querySelectorAll("mjx-merror")].map((one) => one.textContent),
-    style: styles.map((rule) => rule.cssText).join("\\n"),
+    style: styles.filter((rule) => !unused.includes(rule.style?.fontFamily))
+      .map((rule) => rule.cssText).join("\\n"),
   };
 }"""
 
@@ -73,10 +75,9 @@ def ship(static: Path) -> None:
 
 
 def ship_fonts_only(static: Path, style: str) -> None:
-    """Write the style sheet, and leave the fonts alone of what was copied."""
-    for file in (static / "mathjax").iterdir():
-        if file.name != "output":
-            shutil.rmtree(file) if file.is_dir() else file.unlink()
+    """Write the style sheet, and leave nothing of what was copied but the fonts that it names."""
+    for file in [one for one in (static / "mathjax").rglob("*") if one.is_file() and one.name not in style]:
+        file.unlink()
     (static / SHEET).write_text(re.sub(r'url\("[^"]*/mathjax/', 'url("', style), "utf8")
 
 

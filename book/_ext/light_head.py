@@ -82,7 +82,11 @@ def finish(app, error) -> None:
             link = f'  <link rel="stylesheet" href="{root}pages.css?v={stamp}" />\n'
             at = SHEET.search(text).start()
             text = text[:at] + link + SHEET.sub("", text[at:])
-        page.write_text(lightened(text), "utf8")
+        texts[page] = lightened(text)
+        page.write_text(texts[page], "utf8")
+    for name in WHERE_FOUND:
+        if not any(name in text for text in texts.values()):
+            (static / name).unlink(missing_ok=True)
     if names:
         (static / "pages.css").write_text(f'@charset "UTF-8";\n{joined}', "utf8")
     for name in [*names, "basic.css"]:
