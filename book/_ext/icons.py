@@ -18,7 +18,8 @@ THEME = "_static/styles"
 SCRIPT = "_static/scripts/fontawesome.js"
 SHIPPED = ("_static/vendor/fontawesome", SCRIPT, f"{SCRIPT}.map", f"{SCRIPT}.LICENSE.txt")
 ICON = re.compile(r'<(i|span) class="([^"]*\bfa-[^"]*)"([^>]*)>\s*</\1>')
-STYLES = {"fa", "fas", "fab", "far", "fa-solid", "fa-brands", "fa-regular", "fa-lg", "fa-fw"}
+FONTS = {"fa", "fas", "fab", "far", "fa-solid", "fa-brands", "fa-regular"}  # a drawing needs none
+SIZES = {"fa-lg", "fa-fw"}
 OUTLINE = r'[{{,]"?{name}"?:\[(\d+),(\d+),\[[^\]]*\],"{code}","([^"]+)"\]'
 FONT_RULES = re.compile(
     r'@font-face\{[^{}]*Font Awesome[^{}]*\}|(?:\.fa-[\w-]+:before,?)+\{content:"[^"]*"\}', re.IGNORECASE
@@ -47,10 +48,10 @@ def outline(script: Path, name: str = "[a-z0-9-]+", code: str = "[0-9a-f]+") -> 
 
 def drawn(script: Path, classes: str, attributes: str) -> str:
     """Return the drawing that takes the place of ``<i class="classes" attributes></i>``."""
-    name = next(c for c in classes.split() if c.startswith("fa-") and c not in STYLES)
+    name = next(c for c in classes.split() if c.startswith("fa-") and c not in FONTS | SIZES)
     width, height, path = outline(script, name.removeprefix("fa-"))
     hidden = "" if "aria-" in attributes else ' aria-hidden="true"'
-    names = escape(" ".join(classes.split()))
+    names = escape(" ".join(c for c in classes.split() if c not in FONTS))
     return (
         f'<svg class="svg-inline--fa {names}"{attributes}{hidden} fill="currentColor"'
         f' viewBox="0 0 {width} {height}"><path d="{path}"/></svg>'

@@ -8,6 +8,8 @@ from pathlib import Path
 # accessibility: what axe-core finds in pages of sphinx-book-theme 1.3.0, myst-nb 1.4.0 and docutils 0.21
 REPAIRS = [
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    # without script a page is light; the theme's script asks for another
+    (r'(<html [^>]*)data-theme="auto"', r'\1data-theme="light"'),
     (
         r'(<button class="btn search-button-field[^>]*?) aria-label="Search"',
         r"\1",
