@@ -18,7 +18,7 @@ class Explorable(Directive):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        """Return the widget's state and view, as myst-nb writes them for a notebook."""
+        """Return the widget's view and state, as `widget_state` leaves them for a notebook."""
         from attnlib import widgets
 
         widget = getattr(widgets, self.arguments[0])()
@@ -30,17 +30,12 @@ class Explorable(Directive):
             "state": {model: {"model_name": "AnyModel", "state": state}},
             "version_major": 2,
         }
-        script = "../" * env.docname.count("/") + "_static/hydrate-widgets.js"
 
         def embed(kind: str, data: dict) -> str:
             text = json.dumps(data, sort_keys=True).replace("</", "<\\/")
             return f'<script type="{kind}">{text}</script>'
 
-        html = (
-            embed(STATE, saved)
-            + f'<div class="explorable">{embed(VIEW, {"model_id": model})}</div>'
-            + f'<script defer src="{script}"></script>'
-        )
+        html = f'<div class="explorable">{embed(VIEW, {"model_id": model})}{embed(STATE, saved)}\n</div>'
         return [nodes.raw("", html, format="html")]
 
 

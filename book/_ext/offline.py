@@ -1,36 +1,15 @@
-"""Sphinx extension: MathJax from a package instead of a CDN, without its menu; repairs of the theme.
-
-The menu offers renderers and readers that are not shipped, and stores the choice: from then on no formula is
-set. `enableMenu: false` in ``_config.yml`` hides it, but what a reader once stored is read all the same,
-unless it is looked for under another name.
-"""
+"""Sphinx extension: repairs of what the theme writes into the pages."""
 
 from __future__ import annotations
 
 import re
-from importlib.metadata import files
 from pathlib import Path
-from shutil import copy2
-
-# what tex-chtml.js needs at run time; the package carries 24 MB of other components
-MATHJAX = (
-    "tex-chtml.js",
-    "output/chtml/fonts/woff-v2/",
-    "input/tex/extensions/",
-    "a11y/assistive-mml.js",
-    "ui/safe.js",
-)
-
-FORGET_MENU = """
-window.MathJax = { ...window.MathJax, startup: { ready() {
-  MathJax._.ui.menu.Menu.Menu.MENU_STORAGE = "MathJax-without-menu";
-  MathJax.startup.defaultReady();
-} } };
-"""
 
 # accessibility: what axe-core finds in pages of sphinx-book-theme 1.3.0, myst-nb 1.4.0 and docutils 0.21
 REPAIRS = [
     (r'<summary aria-label="Toggle hidden content">', "<summary>"),
+    # without script a page is light; the theme's script asks for another
+    (r'(<html [^>]*)data-theme="auto"', r'\1data-theme="light"'),
     (
         r'(<button class="btn search-button-field[^>]*?) aria-label="Search"',
         r"\1",
@@ -49,16 +28,10 @@ REPAIRS = [
 
 
 def finish(app, error) -> None:
-    """Copy MathJax into the site and repair every page."""
+    """Repair every page."""
     if error or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    for file in files("sphinx-mathjax-offline") or []:
-        name = file.as_posix().partition("static/mathjax/")[2]
-        if name.startswith(MATHJAX):
-            to = out / "_static" / "mathjax" / name
-            to.parent.mkdir(parents=True, exist_ok=True)
-            copy2(file.locate(), to)
     for page in out.rglob("*.html"):
         old = new = page.read_text("utf8")
         for pattern, replacement in REPAIRS:
@@ -70,9 +43,6 @@ def finish(app, error) -> None:
 def setup(app) -> dict:
     """Register with Sphinx."""
     app.connect("build-finished", finish)
-    app.add_js_file(
-        None, body=FORGET_MENU, priority=600
-    )  # after the settings, before MathJax, which is deferred
     return {
         "version": "1",
         "parallel_read_safe": True,

@@ -18,20 +18,6 @@
 
   window.pa = { make, memory };  // practice.js needs them too
 
-  // The page shows itself with its fonts, so that no line moves when they arrive; after two seconds it shows itself anyway
-
-  const FONTS = ['1em "Book Serif"', 'italic 1em "Book Serif"', '1em "Book Sans"'];
-
-  function waitForFonts(page) {
-    if (!document.fonts) return;
-    page.classList.add("pa-waits");
-    const arrived = Promise.all(FONTS.map((font) => document.fonts.load(font)));
-    const late = new Promise((go) => { setTimeout(go, 2000); });
-    Promise.race([arrived, late]).catch(() => {}).then(() => page.classList.remove("pa-waits"));
-  }
-
-  waitForFonts(document.documentElement);
-
   // Show all code: one switch for the whole book
 
   const FOLDS = "details.pa-how, .cell details.hide";
@@ -185,7 +171,8 @@
   const WIDE = "mjx-container[display=true], .highlight pre";
 
   function reachWide(within) {
-    within.querySelectorAll(WIDE).forEach((node) => { if (node.scrollWidth > node.clientWidth) node.tabIndex = 0; });
+    const unfolded = [...within.querySelectorAll(WIDE)].filter((node) => !node.closest("details:not([open])"));  // to measure is to lay out
+    unfolded.forEach((node) => { if (node.scrollWidth > node.clientWidth) node.tabIndex = 0; });
   }
 
   async function reachAll() {
