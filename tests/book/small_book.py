@@ -19,7 +19,7 @@ import sys, yaml
 sys.path.insert(0, {ext!r})
 book = yaml.safe_load(open({config!r}))["sphinx"]["config"]
 globals().update({{name: value for name, value in book.items() if name != "extensions"}})
-left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension", "stored_run")
+left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension", "stored_run", "social_card")
 extensions = [name for name in book["extensions"] if name not in left_out]
 html_theme, html_static_path, html_css_files = "sphinx_book_theme", [{static!r}], {styles!r}
 html_theme_options.pop("logo")
