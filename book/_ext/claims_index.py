@@ -1,4 +1,4 @@
-"""Sphinx directive ``claims``: every claim of the book, read from the notebooks, with a link to its line."""
+"""Sphinx directives ``claims``, every claim that the notebooks store, and ``claim``, one of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import nbformat
 import yaml
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx.errors import SphinxError
 
 CLAIM = re.compile(
     r'<div class="pa-line pa-good" id="(claim-(\d+))".*?</strong> (.*)</div>$',
@@ -43,6 +44,20 @@ def claims(path: Path) -> list[Claim]:
             if match:
                 found.append(Claim(*match.groups(), starred))
     return found
+
+
+class NoSuchClaimError(SphinxError):
+    """What a page shows as a sample is not, or no longer, a claim of the book."""
+
+    category = "Claims"
+
+
+def the_one(found: list[Claim], words: str) -> Claim:
+    """Return the claim that has these words."""
+    having = [claim for claim in found if words in claim.text]
+    if len(having) != 1:
+        raise NoSuchClaimError(f"{words!r} must stand in one claim of that page, but does in {len(having)}")
+    return having[0]
 
 
 def as_list(found: list[tuple[str, Claim]]) -> nodes.raw:
@@ -86,9 +101,31 @@ class Claims(Directive):
         return [nodes.paragraph("", f"The book makes {len(everything)} claims."), *parts]
 
 
+class OneClaim(Directive):
+    """Show a claim on another page as it stands on its own: ``claim`` with the page and some of its words."""
+
+    required_arguments = 2
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the line, with a link to its place."""
+        env = self.state.document.settings.env
+        page, words = self.arguments
+        path = Path(env.doc2path(env.docname)).parent / f"{page}.ipynb"
+        env.note_dependency(str(path))
+        claim = the_one(claims(path), words)
+        link = f'<a class="pa-number" href="{page}.html#{claim.anchor}">Claim {claim.number}.</a>'
+        html = (
+            '<div class="pa-line pa-good"><span class="pa-mark" aria-hidden="true">✓</span>'
+            f" <strong>{link}</strong> {claim.text}</div>"
+        )
+        return [nodes.raw("", html, format="html")]
+
+
 def setup(app) -> dict:
     """Register with Sphinx."""
     app.add_directive("claims", Claims)
+    app.add_directive("claim", OneClaim)
     return {
         "version": "1",
         "parallel_read_safe": True,
