@@ -17,7 +17,7 @@ from docutils.parsers.rst import Directive
 
 from claims_index import notebooks
 
-NUMBERED = re.compile(r"book/0(\d)_")
+NUMBERED = re.compile(r"book/(\d\d)_")
 NEEDS = re.compile(r"It needs (.+?)\.\s")
 ADDRESS = re.compile(r"\(\S+\)")
 ROW, LEFT, WIDTH = 54, 76, 358  # a row's height, where the titles begin, what a phone has room for
@@ -40,8 +40,8 @@ def read(root: Path) -> list[Chapter]:
         if match := NUMBERED.match(name):
             opening = nbformat.read(root / f"{name}.ipynb", as_version=4).cells[0].source
             title, question = re.match(r"# (.+)\n\n\*\*(.+)\*\*", opening).groups()
-            needs = ADDRESS.sub("", NEEDS.search(f"{opening} ")[1])
-            numbers = [int(number) for number in re.findall(r"\b\d\b", needs)]
+            said = NEEDS.search(f"{opening} ")
+            numbers = [int(number) for number in re.findall(r"\b\d+\b", ADDRESS.sub("", said[1]))] if said else []
             found.append(Chapter(int(match[1]), name, title, question, numbers))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -61,10 +62,19 @@ def the_one(found: list[Claim], words: str) -> Claim:
 
 
 def as_list(found: list[tuple[str, Claim]]) -> nodes.raw:
-    """Return claims, each with the address of its page, as a list of links."""
+    """Return the claims of a page, each with its address, as a list of links."""
     items = "".join(
         f'<li><a href="{page}#{one.anchor}">{one.number}</a> <span>{one.text}</span></li>'
         for page, one in found
+    )
+    return nodes.raw("", f'<ul class="claims">{items}</ul>', format="html")
+
+
+def as_mixed_list(found: list[tuple[str, str, Claim]]) -> nodes.raw:
+    """Return claims of several pages as a list, each with its page's title as the link."""
+    items = "".join(
+        f'<li><span>{one.text} <a href="{page}#{one.anchor}">{escape(title)}</a></span></li>'
+        for title, page, one in found
     )
     return nodes.raw("", f'<ul class="claims">{items}</ul>', format="html")
 
@@ -84,21 +94,22 @@ class Claims(Directive):
         """Return a sentence with the count, then the lists."""
         env = self.state.document.settings.env
         root, here = Path(env.srcdir), env.docname.rpartition("/")[0]
-        parts, everything = [], []
+        parts, starred, count = [], [], 0
         for name in notebooks(root):
             path = root / f"{name}.ipynb"
             env.note_dependency(str(path))
             page = f"{name.removeprefix(here + '/')}.html"
-            found = [(page, claim) for claim in claims(path)]
+            found = claims(path)
             if found:
                 title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].lstrip("# ")
-                parts.append(section(nodes.make_id(name), title, as_list(found)))
-                everything += found
-        starred = [(page, claim) for page, claim in everything if claim.starred]
+                parts.append(section(nodes.make_id(name), title, as_list([(page, claim) for claim in found])))
+                starred += [(title, page, claim) for claim in found if claim.starred]
+                count += len(found)
         if starred:
-            lead = nodes.paragraph("", "Sentences that one reads, hears or thinks otherwise.")
-            parts.insert(0, section("starred", "You may have believed the opposite", lead, as_list(starred)))
-        return [nodes.paragraph("", f"The book makes {len(everything)} claims."), *parts]
+            lead = nodes.paragraph("", "Each goes against what is often said, or what one would guess.")
+            title = "You may have believed the opposite"
+            parts.insert(0, section("starred", title, lead, as_mixed_list(starred)))
+        return [nodes.paragraph("", f"The book makes {count} claims."), *parts]
 
 
 class OneClaim(Directive):

@@ -120,9 +120,9 @@ def test_the_landing_page_offers_to_go_on_where_one_left_off_and_nothing_moves(r
     page = read("index")
     below = page.locator("article p", has_text="Begin.")
     first, before = page.locator(".pa-then").inner_text(), below.bounding_box()
-    page.goto(page.url.replace("index", "small"))
+    page.goto(page.url.replace("index.html", "small.html"))
     page.locator("#a-guess").evaluate("section => section.scrollIntoView()")
-    page.goto(page.url.replace("small", "index"))
+    page.goto(page.url.replace("small.html", "index.html"))
     assert first == "Nothing to install."
     assert page.locator(".pa-then").inner_text() == "Go on with Small: A guess"
     assert below.bounding_box() == before
