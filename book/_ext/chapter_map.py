@@ -40,9 +40,9 @@ def read(root: Path) -> list[Chapter]:
         if match := NUMBERED.match(name):
             opening = nbformat.read(root / f"{name}.ipynb", as_version=4).cells[0].source
             title, question = re.match(r"# (.+)\n\n\*\*(.+)\*\*", opening).groups()
-            said = NEEDS.search(f"{opening} ")
-            numbers = [int(number) for number in re.findall(r"\b\d+\b", ADDRESS.sub("", said[1]))] if said else []
-            found.append(Chapter(int(match[1]), name, title, question, numbers))
+            said = " ".join(NEEDS.findall(f"{opening} "))
+            needs = [int(number) for number in re.findall(r"\b\d+\b", ADDRESS.sub("", said))]
+            found.append(Chapter(int(match[1]), name, title, question, needs))
     return found
 
 
