@@ -1,8 +1,9 @@
-"""Sphinx directive ``claims``: every claim of the book, read from the notebooks, with a link to its line."""
+"""Sphinx directives ``claims``, every claim that the notebooks store, and ``claim``, one of them."""
 
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ import nbformat
 import yaml
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx.errors import SphinxError
 
 CLAIM = re.compile(
     r'<div class="pa-line pa-good" id="(claim-(\d+))".*?</strong> (.*)</div>$',
@@ -45,11 +47,34 @@ def claims(path: Path) -> list[Claim]:
     return found
 
 
+class NoSuchClaimError(SphinxError):
+    """What a page shows as a sample is not, or no longer, a claim of the book."""
+
+    category = "Claims"
+
+
+def the_one(found: list[Claim], words: str) -> Claim:
+    """Return the claim that has these words."""
+    having = [claim for claim in found if words in claim.text]
+    if len(having) != 1:
+        raise NoSuchClaimError(f"{words!r} must stand in one claim of that page, but does in {len(having)}")
+    return having[0]
+
+
 def as_list(found: list[tuple[str, Claim]]) -> nodes.raw:
-    """Return claims, each with the address of its page, as a list of links."""
+    """Return the claims of a page, each with its address, as a list of links."""
     items = "".join(
         f'<li><a href="{page}#{one.anchor}">{one.number}</a> <span>{one.text}</span></li>'
         for page, one in found
+    )
+    return nodes.raw("", f'<ul class="claims">{items}</ul>', format="html")
+
+
+def as_mixed_list(found: list[tuple[str, str, Claim]]) -> nodes.raw:
+    """Return claims of several pages as a list, each with its page's title as the link."""
+    items = "".join(
+        f'<li><span>{one.text} <a href="{page}#{one.anchor}">{escape(title)}</a></span></li>'
+        for title, page, one in found
     )
     return nodes.raw("", f'<ul class="claims">{items}</ul>', format="html")
 
@@ -69,26 +94,49 @@ class Claims(Directive):
         """Return a sentence with the count, then the lists."""
         env = self.state.document.settings.env
         root, here = Path(env.srcdir), env.docname.rpartition("/")[0]
-        parts, everything = [], []
+        parts, starred, count = [], [], 0
         for name in notebooks(root):
             path = root / f"{name}.ipynb"
             env.note_dependency(str(path))
             page = f"{name.removeprefix(here + '/')}.html"
-            found = [(page, claim) for claim in claims(path)]
+            found = claims(path)
             if found:
                 title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].lstrip("# ")
-                parts.append(section(nodes.make_id(name), title, as_list(found)))
-                everything += found
-        starred = [(page, claim) for page, claim in everything if claim.starred]
+                parts.append(section(nodes.make_id(name), title, as_list([(page, claim) for claim in found])))
+                starred += [(title, page, claim) for claim in found if claim.starred]
+                count += len(found)
         if starred:
-            lead = nodes.paragraph("", "Sentences that one reads, hears or thinks otherwise.")
-            parts.insert(0, section("starred", "You may have believed the opposite", lead, as_list(starred)))
-        return [nodes.paragraph("", f"The book makes {len(everything)} claims."), *parts]
+            lead = nodes.paragraph("", "Each goes against what is often said, or what one would guess.")
+            title = "You may have believed the opposite"
+            parts.insert(0, section("starred", title, lead, as_mixed_list(starred)))
+        return [nodes.paragraph("", f"The book makes {count} claims."), *parts]
+
+
+class OneClaim(Directive):
+    """Show a claim on another page as it stands on its own: ``claim`` with the page and some of its words."""
+
+    required_arguments = 2
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the line, with a link to its place."""
+        env = self.state.document.settings.env
+        page, words = self.arguments
+        path = Path(env.doc2path(env.docname)).parent / f"{page}.ipynb"
+        env.note_dependency(str(path))
+        claim = the_one(claims(path), words)
+        link = f'<a class="pa-number" href="{page}.html#{claim.anchor}">Claim {claim.number}.</a>'
+        html = (
+            '<div class="pa-line pa-good"><span class="pa-mark" aria-hidden="true">✓</span>'
+            f" <strong>{link}</strong> {claim.text}</div>"
+        )
+        return [nodes.raw("", html, format="html")]
 
 
 def setup(app) -> dict:
     """Register with Sphinx."""
     app.add_directive("claims", Claims)
+    app.add_directive("claim", OneClaim)
     return {
         "version": "1",
         "parallel_read_safe": True,

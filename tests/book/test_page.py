@@ -116,6 +116,21 @@ def test_code_unfolds_and_the_switch_stays_across_pages(read):
     assert not page.locator("pre", has_text="fold_me()").is_visible()
 
 
+def test_the_landing_page_offers_to_go_on_where_one_left_off_and_nothing_moves(read):
+    page = read("index")
+    below = page.locator("article p", has_text="Begin.")
+    first, before = page.locator(".pa-then").inner_text(), below.bounding_box()
+    page.goto(page.url.replace("index.html", "small.html"))
+    page.locator("#a-guess").evaluate("section => section.scrollIntoView()")
+    page.goto(page.url.replace("small.html", "index.html"))
+    assert first == "Nothing to install."
+    assert page.locator(".pa-then").inner_text() == "Go on with Small: A guess"
+    assert below.bounding_box() == before
+    page.locator(".pa-then a").click()
+    assert page.url.endswith("/small.html#a-guess")
+    assert page.trouble == []
+
+
 def test_where_nothing_may_be_stored_the_page_works_all_the_same(read):
     page = read()
     refuse = "Object.defineProperty(window, '{}', {{ get() {{ throw new DOMException('no'); }} }});"

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from attnlib.learn import bank
-from tests.book import PAGES, ROOT
+from tests.book import CHAPTERS, PAGES, ROOT
 from tests.book.conftest import visits
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -217,10 +217,42 @@ def test_nothing_scrolls_sideways_on_a_phone(phone):
     assert phone.evaluate("window.scrollX") == 0
 
 
-def test_the_first_screen_has_a_live_explorable(alone):
+def test_the_first_screen_has_a_live_explorable_and_a_button_to_begin(alone):
     page = alone(PAGES[0])
     box = page.locator(".pa-plane .pa-canvas").bounding_box()
     assert box["y"] + box["height"] < 900
+    button = page.get_by_role("link", name="Start with chapter 1")
+    assert button.bounding_box()["y"] < 400
+    page.set_viewport_size(PHONE["viewport"])
+    assert button.bounding_box()["y"] < 500
+    button.click()
+    assert "/book/01_" in page.url
+
+
+def test_a_page_leads_to_the_one_before_and_the_one_after_by_their_titles(wide, site):
+    at = PAGES.index(re.search(r"/(book/.+)\.html", wide.url)[1])
+    around = PAGES[max(at - 1, 0) : at] + PAGES[at + 1 : at + 2]
+    links = wide.locator(".prev-next-area a").evaluate_all(
+        "all => all.map((a) => [a.href, a.querySelector('.prev-next-title').innerText])"
+    )
+    assert [re.search(r"/(book/.+)\.html", to)[1] for to, _ in links] == around
+    for page, (_, title) in zip(around, links, strict=True):
+        heading = re.search(r"<h1>(.+?)<a class=.headerlink", (site / f"{page}.html").read_text("utf8"))
+        assert title == heading[1]
+
+
+def test_the_map_leads_to_every_chapter_and_is_legible_on_a_phone(alone):
+    page = alone("book/how_to_use", "file", **PHONE)
+    links = page.locator("svg.pa-map a")
+    to = links.evaluate_all("all => all.map((a) => a.href.baseVal.replace('.html', ''))")
+    assert to == [path.stem for path in CHAPTERS]
+    for size in page.locator("svg.pa-map text").evaluate_all(
+        "all => all.map((t) => parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().a)"
+    ):
+        assert size >= 11
+    for link in links.all():
+        assert link.bounding_box()["x"] + link.bounding_box()["width"] <= 390
+        assert link.bounding_box()["height"] >= 44
 
 
 @pytest.fixture(scope="module")
