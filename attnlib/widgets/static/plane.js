@@ -36,12 +36,15 @@ function build({ model, state, update, on }) {
     (turn) => update({ turn }), (turn) => `${show(turn).replace(".00", "")}\u00b0`);
 
   const svg = canvas(SIZE, SIZE, { role: "group", "aria-label": "The plane. Each word is a slider: arrow keys move it." });
-  const marker = freshId("tip");
-  svg.append(
-    make("svg:defs", {}, make("svg:marker", { id: marker, viewBox: "0 0 8 8", refX: "7", refY: "4",
-      markerWidth: "7", markerHeight: "7", orient: "auto-start-reverse", class: "pa-tip" },
-      make("svg:path", { d: "M0 0L8 4L0 8z" }))),
-  );
+  /** The head of an arrow. Each kind has its own, because not every browser gives a head the colour of its line. */
+  function tip(kind) {
+    const id = freshId("tip");
+    svg.append(make("svg:defs", {}, make("svg:marker", { id, viewBox: "0 0 8 8", refX: "7", refY: "4",
+      markerWidth: "7", markerHeight: "7", orient: "auto-start-reverse", class: kind },
+      make("svg:path", { d: "M0 0L8 4L0 8z" }))));
+    return `url(#${id})`;
+  }
+  const [queryTip, stepTip] = ["pa-q-tip", "pa-step-tip"].map(tip);
   const ground = make("svg:g", { "aria-hidden": "true" });
   const links = make("svg:g", { "aria-hidden": "true" });
   const dots = make("svg:g", {});
@@ -157,10 +160,10 @@ function build({ model, state, update, on }) {
       [line(at, place(points[i]), { class: "pa-link", "stroke-width": String(1 + 9 * weights[query][i]), opacity: String(0.08 + 0.5 * weights[query][i]) })]);
     if (now.separate) {
       const end = place(q[query]);
-      shapes.push(line(place([0, 0]), end, { class: "pa-q", "marker-end": `url(#${marker})` }));
+      shapes.push(line(place([0, 0]), end, { class: "pa-q", "marker-end": queryTip }));
       shapes.push(svgText(end, "query", { class: "pa-q-name" }));
     }
-    shapes.push(line(at, to, { class: "pa-step", "marker-end": `url(#${marker})` }), diamond([0, 0], 7, { class: "pa-new", transform: moved(to) }),
+    shapes.push(line(at, to, { class: "pa-step", "marker-end": stepTip }), diamond([0, 0], 7, { class: "pa-new", transform: moved(to) }),
       svgText(to, `new ${words[query]}`, { class: "pa-new-name" }));
     become(links, shapes);
     const put = (kind, point, shift) => {
