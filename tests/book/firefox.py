@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -47,6 +48,10 @@ class Firefox:
 
     def go(self, address):
         self.tell("browsingContext.navigate", context=self.tab, url=address, wait="complete")
+        while self.run("() => [location.href, document.readyState]") != [address, "complete"]:
+            time.sleep(
+                0.05
+            )  # from http to the disk it changes its process, and says too early that it is there
 
     def run(self, function, *arguments):
         """Call a function in the page, and return what it returns, or what its promise brings."""
