@@ -8,7 +8,7 @@ NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
 TWO_CORES := -n 2 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
 # these start kernels, a browser, Sphinx or pytest itself, or take their time by design; so do the tests that compile
-LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_metadata.py tests/book/test_page.py tests/book/test_practice.py tests/book/test_section_search.py tests/book/test_site.py tests/book/test_speed.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py
+LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_metadata.py tests/book/test_other_browsers.py tests/book/test_page.py tests/book/test_practice.py tests/book/test_section_search.py tests/book/test_site.py tests/book/test_speed.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py
 
 .PHONY: help book test quick lab notebooks conformance coverage mutation lint bench packages pins clean
 
@@ -29,8 +29,9 @@ book: .venv/installed  ## build the book, strictly
 	@echo "The book: file://$(CURDIR)/_build/html/index.html"
 
 # what takes seconds comes first; the floor for coverage stands in pyproject.toml, that for mutants in tests/mutation.py
-test: lint book  ## check everything: lint, book, library, notebooks, pages in a browser, coverage, a sample of mutants
+test: lint book  ## check everything: lint, book, library, notebooks, pages in three browsers, coverage, a sample of mutants
 	@$(BIN)/python tools/find_chromium.py
+	@$(BIN)/python tools/find_other_browsers.py
 	@$(BIN)/python -m pytest $(TWO_CORES) --cov --cov-report=
 	@$(BIN)/python -m tests.mutation --seconds 45
 

@@ -7,6 +7,13 @@ const STEP = 0.1;      // how far an arrow key moves a word
 // e to a score: 54.6, 2981, 4.7 × 10¹¹.
 const grown = (x) => (x < 0.01 || x >= 1e5 ? amount(x) : x >= 100 ? String(Math.round(x)) : String(Number(x.toPrecision(3))));
 
+/** The head of an arrow, as a shape of its own: WebKit gives a marker no colour of its line, and none at all to a second drawing. */
+function head([x1, y1], [x2, y2], attributes) {
+  const angle = Math.atan2(y2 - y1, x2 - x1);
+  const corner = (side) => [x2 - 14 * Math.cos(angle) + side * Math.sin(angle), y2 - 14 * Math.sin(angle) - side * Math.cos(angle)].map(hundredths).join(" ");
+  return make("svg:path", { d: `M${corner(-7)}L${hundredths(x2)} ${hundredths(y2)}L${corner(7)}z`, ...attributes });
+}
+
 function attend(points, { scaled, separate, turn }) {
   const angle = separate ? (turn * Math.PI) / 180 : 0;
   const queries = points.map(([x, y]) => [
@@ -36,12 +43,6 @@ function build({ model, state, update, on }) {
     (turn) => update({ turn }), (turn) => `${show(turn).replace(".00", "")}\u00b0`);
 
   const svg = canvas(SIZE, SIZE, { role: "group", "aria-label": "The plane. Each word is a slider: arrow keys move it." });
-  const marker = freshId("tip");
-  svg.append(
-    make("svg:defs", {}, make("svg:marker", { id: marker, viewBox: "0 0 8 8", refX: "7", refY: "4",
-      markerWidth: "7", markerHeight: "7", orient: "auto-start-reverse", class: "pa-tip" },
-      make("svg:path", { d: "M0 0L8 4L0 8z" }))),
-  );
   const ground = make("svg:g", { "aria-hidden": "true" });
   const links = make("svg:g", { "aria-hidden": "true" });
   const dots = make("svg:g", {});
@@ -157,10 +158,10 @@ function build({ model, state, update, on }) {
       [line(at, place(points[i]), { class: "pa-link", "stroke-width": String(1 + 9 * weights[query][i]), opacity: String(0.08 + 0.5 * weights[query][i]) })]);
     if (now.separate) {
       const end = place(q[query]);
-      shapes.push(line(place([0, 0]), end, { class: "pa-q", "marker-end": `url(#${marker})` }));
+      shapes.push(line(place([0, 0]), end, { class: "pa-q" }), head(place([0, 0]), end, { class: "pa-q-head" }));
       shapes.push(svgText(end, "query", { class: "pa-q-name" }));
     }
-    shapes.push(line(at, to, { class: "pa-step", "marker-end": `url(#${marker})` }), diamond([0, 0], 7, { class: "pa-new", transform: moved(to) }),
+    shapes.push(line(at, to, { class: "pa-step" }), head(at, to, { class: "pa-step-head" }), diamond([0, 0], 7, { class: "pa-new", transform: moved(to) }),
       svgText(to, `new ${words[query]}`, { class: "pa-new-name" }));
     become(links, shapes);
     const put = (kind, point, shift) => {
