@@ -76,9 +76,11 @@ def test_paper_is_light_for_a_reader_in_the_dark_and_the_screen_is_dark_again(ch
         before = dark.evaluate(look)
         for page in (light, dark):
             page.emulate_media(media="print")
+            page.wait_for_selector("html[data-theme=light]")
         assert dark.evaluate(look) == light.evaluate(look) != before
         assert light.evaluate(look)[0][1] == "rgb(255, 255, 255)"
         dark.emulate_media(media="screen")
+        dark.wait_for_selector("html[data-theme=dark]")
         assert dark.evaluate(look) == before
 
 
