@@ -8,9 +8,9 @@ NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
 TWO_CORES := -n 2 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
 # these start kernels, a browser, Sphinx or pytest itself, or take their time by design; so do the tests that compile
-LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_metadata.py tests/book/test_other_browsers.py tests/book/test_page.py tests/book/test_practice.py tests/book/test_section_search.py tests/book/test_site.py tests/book/test_speed.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py
+LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_metadata.py tests/book/test_other_browsers.py tests/book/test_page.py tests/book/test_paper.py tests/book/test_practice.py tests/book/test_section_search.py tests/book/test_site.py tests/book/test_speed.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py
 
-.PHONY: help book test quick lab notebooks conformance coverage mutation lint bench packages pins clean
+.PHONY: help book pdf epub test quick lab notebooks conformance coverage mutation lint bench packages pins clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -27,6 +27,12 @@ book: .venv/installed  ## build the book, strictly
 	@$(BIN)/python tools/find_chromium.py || echo "Without it the explorables are drawn when a page opens, not at build."
 	@$(BIN)/jupyter-book build . -W -n --keep-going
 	@echo "The book: file://$(CURDIR)/_build/html/index.html"
+
+pdf: book  ## make one PDF of the whole book, with contents and bookmarks (two minutes more)
+	@$(BIN)/python tools/make_pdf.py
+
+epub: book  ## make an EPUB of the whole book for e-readers (a minute more)
+	@$(BIN)/python tools/make_epub.py
 
 # what takes seconds comes first; the floor for coverage stands in pyproject.toml, that for mutants in tests/mutation.py
 test: lint book  ## check everything: lint, book, library, notebooks, pages in three browsers, coverage, a sample of mutants

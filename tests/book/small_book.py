@@ -21,7 +21,7 @@ book = yaml.safe_load(open({config!r}))["sphinx"]["config"]
 globals().update({{name: value for name, value in book.items() if name != "extensions"}})
 left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension", "stored_run", "social_card")
 extensions = [name for name in book["extensions"] if name not in left_out]
-html_theme, html_static_path, html_css_files = "sphinx_book_theme", [{static!r}], {styles!r}
+html_theme, html_static_path = "sphinx_book_theme", [{static!r}]
 html_theme_options.pop("logo")
 html_theme_options["launch_buttons"] = {launch!r}
 html_theme_options["repository_url"] = "https://github.com/example/paying-attention"
@@ -144,12 +144,10 @@ def build(folder, cells=None):
         nbformat.write(new_notebook(cells=content, metadata=metadata), folder / f"{name}.ipynb")
     for name, content in PAGES.items():
         (folder / name).write_text(content, "utf8")
-    static = ROOT / "book/_static"
     settings = {
         "ext": str(ROOT / "book/_ext"),
         "config": str(ROOT / "_config.yml"),
-        "static": str(static),
-        "styles": [f.name for f in sorted(static.glob("*.css"))],
+        "static": str(ROOT / "book/_static"),
         "launch": CONFIG["launch_buttons"],
         "bib": str(ROOT / "book/references.bib"),
     }
