@@ -96,7 +96,7 @@ def served(folder: Path) -> Iterator[str]:
 @contextmanager
 def visit(browser: Browser, options: dict, script: str) -> Iterator[tuple[Page, list[int]]]:
     """Give a page of a fresh window, slowed, with a script that runs first, and the bytes it fetches."""
-    context = browser.new_context(**options)
+    context = browser.new_context(**options, bypass_csp=True)
     page = context.new_page()
     page.add_init_script(script)
     devtools = context.new_cdp_session(page)

@@ -56,7 +56,8 @@ def draw(pages: list[Path], browser: str) -> None:
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
-        context = chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+        how = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+        context = chromium.new_context(**how, bypass_csp=True)  # waiting for the page is a script, too
         context.route(re.compile(UNNEEDED), lambda route: route.abort())
         tab = context.new_page()
         for page in pages:

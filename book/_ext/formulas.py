@@ -107,6 +107,12 @@ def set_all(out: Path, inner: list[str], browser: str, settings: dict) -> dict:
     return found
 
 
+def with_tex(formula: str, tex: str) -> str:
+    """Return a formula whose MathML says how it was written, for those who copy it or print it elsewhere."""
+    written = tex.strip().removeprefix("\\(").removesuffix("\\)").strip().replace('"', "&quot;")
+    return formula.replace("<math ", f'<math alttext="{written}" ', 1)
+
+
 def finish(app, error) -> None:
     """Set the formulas of all pages, or leave MathJax to those that have one."""
     if error or app.builder.name != "html":
@@ -124,7 +130,7 @@ def finish(app, error) -> None:
         found = set_all(out, inner, browser, app.config.mathjax3_config)
         for wrong in found["errors"]:
             logger.warning("formulas: MathJax cannot set %s", wrong)
-        done = dict(zip(inner, found["formulas"], strict=True))
+        done = {tex: with_tex(one, tex) for tex, one in zip(inner, found["formulas"], strict=True)}
         ship_fonts_only(out / "_static", found["style"])
         logger.info("formulas: %d different ones set", len(done))
     elif inner:

@@ -20,14 +20,16 @@ ADDRESS = re.compile(r"url\((?!['\"]?(?:data:|#))['\"]?([^'\")]*)['\"]?\)")
 SOURCE_MAP = re.compile(r"/\*# sourceMappingURL=.*?\*/|//# sourceMappingURL=.*")
 WAITING = re.compile(r'<script (?:defer(?:="defer")? )?src="([^"]*)"></script>')
 
+NOWHERE = r"(?!)"
 # a script is asked for where its pattern is found; a pattern that is never found drops it everywhere
 WHERE_FOUND = {
     "clipboard.min.js": r'<div class="highlight',
     "copybutton.js": r'<div class="highlight',
     "design-tabs.js": r'class="[^"]*\bsd-tab-',
-    "searchtools.js": r'id="search-results"',
-    "language_data.js": r'id="search-results"',
-    "searchindex.js": r'id="search-results"',
+    "sphinx_highlight.js": NOWHERE,  # the book has a search of its own
+    "searchtools.js": NOWHERE,
+    "language_data.js": NOWHERE,
+    "searchindex.js": NOWHERE,
 }
 EAGER = re.compile(r'\s*<link rel="preload" as="script"[^>]*>')  # nothing is in a hurry that only waits
 # needs DOCUMENTATION_OPTIONS at once; what it sets is asked for by nothing that is here

@@ -25,6 +25,7 @@ POLICY = (
     "base-uri 'self'; form-action 'self'"
 )
 AUTHOR = {"@type": "Organization", "name": "The Paying Attention developers"}
+SUBJECT = "an executable book on the attention mechanism"
 LICENCE = "https://creativecommons.org/licenses/by/4.0/"
 
 
@@ -80,7 +81,7 @@ def tags(app, page: str, template: str, context: dict, resolved: nodes.document 
     if resolved is not None:
         doctree = app.env.get_doctree(page)  # as it was written: no cards, folds or buttons in it
         title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
-        said = description(doctree)
+        said = description(doctree) or f"{title} of {app.config.html_title}, {SUBJECT}."
         graph = {
             "og:title": title,
             "og:description": said,

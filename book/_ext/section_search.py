@@ -112,6 +112,8 @@ def is_term(node: nodes.Node) -> bool:
 
 def kind_of(page: str, heading: str, text: str) -> str:
     """Return what a section is."""
+    if page.endswith("/notation"):
+        return "notation"
     if heading.startswith("Exercise "):
         return "solution" if "/solutions/" in page else "exercise"
     return "apparatus" if heading in APPARATUS or not text else "section"

@@ -37,7 +37,7 @@ def take(pages: list[Path], browser: str, book: str) -> None:
 
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
-        context = chromium.new_context(viewport=SIZE, color_scheme="light")
+        context = chromium.new_context(viewport=SIZE, color_scheme="light", bypass_csp=True)
         context.route(UNNEEDED, lambda route: route.abort())
         tab = context.new_page()
         for page in pages:

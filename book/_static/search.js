@@ -79,7 +79,7 @@
 
   // The index
 
-  const WORTH = { page: 1.25, section: 1, term: 0.75, name: 0.5, exercise: 0.55, solution: 0.4, apparatus: 0.5, source: 0.6, claim: 0.45 };
+  const WORTH = { page: 1.25, notation: 1.8, section: 1, term: 0.75, name: 0.5, exercise: 0.55, solution: 0.4, apparatus: 0.5, source: 0.6, claim: 0.45 };
   const FEW = 4;   // so few hits have all words that hits without one of them follow
 
   /** Read the index: entries with their words, and for every word the entries that have it, where and how often. */

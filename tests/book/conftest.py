@@ -95,7 +95,11 @@ def visits(chromium, address, *, shared=False, maths=True):
     def window(options):
         key = repr(options) if shared else len(contexts)
         if key not in contexts:
-            contexts[key] = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+            usual = {
+                "viewport": {"width": 1280, "height": 900},
+                "bypass_csp": True,
+            }  # Playwright waits by eval
+            contexts[key] = chromium.new_context(**(usual | options))
         return contexts[key]
 
     def open_page(name, how="http", **options):

@@ -61,7 +61,7 @@ def test_no_page_allows_another_host(page):
 
 
 def test_the_sitemap_lists_every_page_once_and_robots_name_it(site):
-    listed = [one.text for one in ElementTree.parse(site / "sitemap.xml").iter() if one.text.strip()]
+    listed = [one.text for one in ElementTree.parse(site / "sitemap.xml").iter() if one.tag.endswith("loc")]
     assert sorted(listed) == sorted(f"{BASE}{name}.html" for name in PAGES)
     assert f"Sitemap: {BASE}sitemap.xml" in (site / "robots.txt").read_text("utf8")
 
@@ -87,3 +87,26 @@ def test_the_page_for_what_is_not_found_works_below_the_folder_of_the_site(site)
         assert (site / one.removeprefix(folder)).exists(), one
     here = re.findall(r'(?:href|src)="(?![/#]|https?:|data:|mailto:)([^"]*)', text)
     assert here == [], "addresses that depend on where they are read"
+
+
+ASK_ELSEWHERE = """() => new Promise((done) => {
+    addEventListener("securitypolicyviolation", (refused) => done(refused.blockedURI));
+    new Image().src = "https://elsewhere.invalid/picture.png";
+})"""
+
+
+def test_every_page_keeps_its_own_policy(chromium, address):
+    context = chromium.new_context()  # elsewhere the browser is told to let scripts of the tests through
+    page, trouble = context.new_page(), []
+    page.on("console", lambda message: trouble.append(message.text) if message.type == "error" else None)
+    page.goto(f"{address['file']}/{PAGES[0]}.html")
+    assert page.evaluate(ASK_ELSEWHERE).startswith("https://elsewhere.invalid"), "no policy"
+    trouble.clear()
+    for name, how in [*((name, "file") for name in PAGES), (PAGES[0], "http"), (PAGES[5], "http")]:
+        page.goto(f"{address[how]}/{name}.html", wait_until="load")
+        for at in range(page.locator(".static-widget").count()):
+            page.wait_for_selector(
+                f":nth-match(.static-widget[data-widget-state=ready], {at + 1})", state="attached"
+            )
+    context.close()
+    assert trouble == []

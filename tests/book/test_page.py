@@ -450,7 +450,7 @@ def test_axe_finds_no_violation_before_a_guess_and_after(read, scheme, options):
 
 @pytest.mark.parametrize("name", ["index", "01_rnn_bottleneck", "03_queries_keys_values"])
 def test_nothing_moves_while_a_page_loads(chromium, address, name):
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, bypass_csp=True)
     context.add_init_script(
         "window.moved = 0; new PerformanceObserver((list) => list.getEntries().forEach((e) => { window.moved += e.value; }))"
         ".observe({ type: 'layout-shift', buffered: true });"

@@ -32,7 +32,7 @@ FIRST = {  # what is typed, and how the address of the first hit begins
     "sqrt(d_k)": f"{CHAPTER_4}#",
     "√d": f"{CHAPTER_4}#",
     "why divide by the root of d": f"{CHAPTER_4}#",
-    "W_Q": "book/03_queries_keys_values.html#",
+    "W_Q": "book/notation.html#",
     "H_kv": "book/notation.html#",
     "king - man + woman": "book/02_word_vectors.html#",
     "exercise 4.3": f"{CHAPTER_4}#exercise-4-3-",
