@@ -84,11 +84,11 @@ def chromium():
 
 
 @contextmanager
-def visits(chromium, address, *, shared=False, maths=True):
+def visits(chromium, address, *, shared=False):
     """Give a function that opens a page; whatever tries to leave it, or complains, is noted in ``page.trouble``.
 
     If ``shared``, pages opened in the same way are tabs of one window: what they have in common is fetched and
-    compiled once. Without ``maths`` formulas are not set, which is nearly half of a visit.
+    compiled once.
     """
     contexts = {}
 
@@ -113,8 +113,6 @@ def visits(chromium, address, *, shared=False, maths=True):
                 page.trouble.append(f"left the page: {request.url}")
 
         page.on("request", note)
-        if not maths:
-            page.route("**/mathjax/**", lambda route: route.fulfill(body="", content_type="text/javascript"))
         page.on("console", lambda m: page.trouble.append(m.text) if m.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: page.trouble.append(str(error)))
         page.on("response", lambda r: page.trouble.append(f"{r.status} {r.url}") if r.status >= 400 else None)
@@ -139,15 +137,15 @@ AS_OPENED = """() => {
 
 @pytest.fixture
 def alone(request, chromium, address):
-    """Open a page for this test alone; a module about something else than text says ``MATHS = False``."""
-    with visits(chromium, address, maths=getattr(request.module, "MATHS", True)) as open_page:
+    """Open a page for this test alone."""
+    with visits(chromium, address) as open_page:
         yield open_page
 
 
 @pytest.fixture(scope="module")
 def kept(request, chromium, address):
     """How pages are opened, and those that ``visit`` has opened, by how they were asked for."""
-    with visits(chromium, address, maths=getattr(request.module, "MATHS", True)) as open_page:
+    with visits(chromium, address) as open_page:
         yield open_page, {}
 
 

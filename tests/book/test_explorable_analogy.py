@@ -5,8 +5,6 @@ import torch
 from attnlib.widgets import EQUATIONS, AnalogyMap
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 PAGE = "book/02_word_vectors"
 
 

@@ -5,8 +5,6 @@ import pytest
 from attnlib.widgets import CostCalculator
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 PAGE = "book/07_complexity"
 
 

@@ -5,8 +5,6 @@ import pytest
 from attnlib.widgets import GradientDecay
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 PAGE = "book/01_rnn_bottleneck"
 
 

@@ -11,8 +11,6 @@ from attnlib.widgets import HeadViewer
 from tests.book import ROOT
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 PAGE = "book/05_multi_head"
 STATE = ["letters", "digits", "token", "head", "used", "sizes", "query_table", "key_table", "worth", "bias"]
 

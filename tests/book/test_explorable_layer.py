@@ -13,8 +13,6 @@ from tests.book.conftest import visits  # noqa: F401 (the browser's fixtures)
 from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_explorable_share import SHOWN, SMALL
 
-MATHS = False
-
 STEPS = ["words", "Q K V", "scores", "mask", "softmax", "mix", "output"]
 SENTENCES = [
     "Goku throws the Spirit Bomb at Frieza because he is desperate",

@@ -6,8 +6,6 @@ import torch
 from attnlib.widgets import MaskPainter
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 PAGE = "book/06_causal_masks"
 
 

@@ -5,8 +5,6 @@ import pytest
 from attnlib.widgets import ScalingLab
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 PAGE = "book/04_sqrt_dk"
 SCALINGS = ["none", "root", "full"]
 

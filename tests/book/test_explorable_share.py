@@ -7,8 +7,6 @@ from tests.book.conftest import visits
 from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 DECAY = "book/01_rnn_bottleneck"
 WHERE = {
     "plane": "book/03_queries_keys_values",
@@ -50,6 +48,9 @@ def sent(request, chromium, address):
     name = request.param
     with visits(chromium, address) as open_page:
         page = open_page(WHERE[name], reduced_motion="reduce", **PHONE)
+        page.locator(
+            f".pa-{name}"
+        ).scroll_into_view_if_needed()  # on a phone what is far away is not laid out
         first = page.locator(f".pa-{name}").evaluate(SHOWN)
         page.evaluate("hash => { location.hash = hash; }", f"explore={name}&{STATES[name]}")
         page.wait_for_timeout(350)

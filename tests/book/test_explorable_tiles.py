@@ -6,8 +6,6 @@ from attnlib.widgets import TileStepper
 from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 PAGE = "book/07_complexity"
 SHOWN = """root => ({
   ...Object.fromEntries(["m", "l", "o"].map((kind) => [kind, [...root.querySelectorAll(`td[data-kind=${kind}]`)].map((n) => +n.dataset.value)])),

@@ -6,8 +6,6 @@ import torch
 from attnlib.widgets import AttentionPlane
 from tests.book.test_site import PHONE
 
-MATHS = False
-
 WHERE = [
     ("book/index", "http"),
     ("book/03_queries_keys_values", "http"),

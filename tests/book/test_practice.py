@@ -13,8 +13,6 @@ from tests.book.test_page import PHONE, violations
 from tests.learn.test_banks import RIGHT, WRONG
 from tests.learn.test_data import FIELDS
 
-MATHS = False
-
 PAGE = "01_rnn_bottleneck"
 CHOICE = {
     "id": "9.9",

@@ -11,7 +11,6 @@ from tests.book.conftest import visits
 
 from linear_tex import linear  # isort: skip
 
-MATHS = False
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 CHAPTER_4 = "book/04_sqrt_dk.html"
