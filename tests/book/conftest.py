@@ -118,7 +118,7 @@ def visits(chromium, address, *, shared=False):
         page.on("response", lambda r: page.trouble.append(f"{r.status} {r.url}") if r.status >= 400 else None)
         page.goto(f"{address[how]}/{name}.html", wait_until="load")
         page.wait_for_function("!document.querySelector('[data-widget-state=loading]')")
-        page.evaluate("() => window.MathJax?.startup?.promise?.then(() => null)")
+        page.evaluate("() => document.fonts.ready.then(() => null)")  # texts have their final size
         return page
 
     yield open_page
@@ -136,14 +136,14 @@ AS_OPENED = """() => {
 
 
 @pytest.fixture
-def alone(request, chromium, address):
+def alone(chromium, address):
     """Open a page for this test alone."""
     with visits(chromium, address) as open_page:
         yield open_page
 
 
 @pytest.fixture(scope="module")
-def kept(request, chromium, address):
+def kept(chromium, address):
     """How pages are opened, and those that ``visit`` has opened, by how they were asked for."""
     with visits(chromium, address) as open_page:
         yield open_page, {}

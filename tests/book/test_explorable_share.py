@@ -51,6 +51,7 @@ def sent(request, chromium, address):
         page.locator(
             f".pa-{name}"
         ).scroll_into_view_if_needed()  # on a phone what is far away is not laid out
+        page.wait_for_function(f"document.querySelector('.pa-{name}').innerText")
         first = page.locator(f".pa-{name}").evaluate(SHOWN)
         page.evaluate("hash => { location.hash = hash; }", f"explore={name}&{STATES[name]}")
         page.wait_for_timeout(350)

@@ -295,7 +295,9 @@ def test_progress_is_kept_and_counted_on_all_pages(read):
     assert block(page, "1.10").get_by_text("✓ solved").is_visible()
     assert block(page, "1.7").get_by_text("✓ solved").count() == 0
     page.get_by_role("link", name="All chapters, export and import").click()
-    page.locator(".pa-progress tbody tr").last.wait_for()
+    page.locator(".pa-progress tbody tr").first.get_by_text(
+        "1 of 11"
+    ).wait_for()  # the script waits for the page
     rows = page.locator(".pa-progress tbody tr").all_inner_texts()
     assert [row.split("\t")[0] for row in rows] == [
         f"{n}. {bank.quiz_data(n)['chapter']}" for n in bank.CHAPTERS
