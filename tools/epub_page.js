@@ -57,7 +57,7 @@
 
   // links: to the files of this book; what is not in it is no link
   for (const link of all("a[href]")) {
-    const url = new URL(link.href);
+    const url = new URL(link.getAttribute("href"), document.baseURI);   // in a drawing, link.href is no text
     const page = pages[url.href.slice(0, url.href.length - url.hash.length)];
     if (page) link.setAttribute("href", page + url.hash);
     else if (!url.protocol.startsWith("http")) unwrap(link);

@@ -36,7 +36,8 @@ PAPER = {"prefer_css_page_size": True, "print_background": True}
 MARK = """([site, inside]) => {
   const article = document.querySelector(".bd-article");
   for (const link of article.querySelectorAll("a[href]")) {
-    if (link.href.startsWith(site)) link.setAttribute("href", inside + link.href.slice(site.length));
+    const to = new URL(link.getAttribute("href"), document.baseURI).href;  // in a drawing, link.href is no text
+    if (to.startsWith(site)) link.setAttribute("href", inside + to.slice(site.length));
   }
   const places = [...article.querySelectorAll("[id]:not(svg *)")].map((place) => place.id);
   for (const place of new Set(places)) {
