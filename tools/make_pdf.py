@@ -36,7 +36,7 @@ PAPER = {"prefer_css_page_size": True, "print_background": True}
 MARK = """([site, inside]) => {
   const article = document.querySelector(".bd-article");
   for (const link of article.querySelectorAll("a[href]")) {
-    const to = new URL(link.getAttribute("href"), document.baseURI).href;  // in a drawing, link.href is no text
+    const to = new URL(link.getAttribute("href"), document.baseURI).href;  // a drawing has no link.href
     if (to.startsWith(site)) link.setAttribute("href", inside + to.slice(site.length));
   }
   const places = [...article.querySelectorAll("[id]:not(svg *)")].map((place) => place.id);
