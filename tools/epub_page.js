@@ -12,10 +12,8 @@
   const unwrap = (node) => node.replaceWith(...node.childNodes);
 
   // formulas: what MathJax says to a screen reader, with the TeX for readers that know no MathML
-  const tex = new Map([...(window.MathJax?.startup?.document?.math ?? [])].map((one) => [one.typesetRoot, one.math]));
   for (const set of all("mjx-container")) {
     const formula = set.querySelector("mjx-assistive-mml math");
-    if (tex.has(set)) formula.setAttribute("alttext", tex.get(set).trim());
     if (set.getAttribute("display") === "true") formula.setAttribute("display", "block");
     set.replaceWith(formula);
   }

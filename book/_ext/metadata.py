@@ -24,7 +24,6 @@ POLICY = (
     "default-src 'self' data: blob: 'unsafe-inline'; connect-src 'self' data: blob:; object-src 'none'; "
     "base-uri 'self'; form-action 'self'"
 )
-AUTHOR = {"@type": "Organization", "name": "The Paying Attention developers"}
 SUBJECT = "an executable book on the attention mechanism"
 LICENCE = "https://creativecommons.org/licenses/by/4.0/"
 
@@ -49,7 +48,7 @@ def about(app, page: str, title: str, said: str, doctree: nodes.document) -> dic
         "@type": "Book",
         "name": app.config.html_title,
         "url": address(app, app.config.root_doc),
-        "author": AUTHOR,
+        "author": {"@type": "Organization", "name": app.config.author},
         "license": LICENCE,
         "inLanguage": app.config.language,
         "isAccessibleForFree": True,
@@ -108,7 +107,7 @@ def sitemap(addresses: list[str]) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="{space}">\n{listed}</urlset>\n'
 
 
-def feed(changelog: str, title: str, base: str) -> str:
+def feed(changelog: str, title: str, author: str, base: str) -> str:
     """Spell the changelog as an Atom feed, one entry for each version that was released."""
     released = re.findall(
         r"^## \[(\S+)\] - (\d{4}-\d\d-\d\d)\n\n(.*?)(?=\n\n|\Z)", changelog, re.MULTILINE | re.DOTALL
@@ -123,7 +122,7 @@ def feed(changelog: str, title: str, base: str) -> str:
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
         f"<title>{title}</title><id>{base}</id>\n"
         f"<link href='{base}'/><link rel='self' href='{base}feed.xml'/>\n"
-        f"<author><name>{AUTHOR['name']}</name></author><updated>{newest}T00:00:00Z</updated>\n{entries}</feed>\n"
+        f"<author><name>{escape(author)}</name></author><updated>{newest}T00:00:00Z</updated>\n{entries}</feed>\n"
     )
 
 
@@ -136,7 +135,8 @@ def finish(app, error) -> None:
     (out / "sitemap.xml").write_text(sitemap([address(app, page) for page in pages]), "utf8")
     (out / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n", "utf8")
     changes = ROOT / "CHANGELOG.md"
-    (out / "feed.xml").write_text(feed(changes.read_text("utf8"), app.config.html_title, base), "utf8")
+    title, author = app.config.html_title, app.config.author
+    (out / "feed.xml").write_text(feed(changes.read_text("utf8"), title, author, base), "utf8")
 
 
 def where_nothing_is_found(app, config) -> None:

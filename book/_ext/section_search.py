@@ -14,7 +14,6 @@ claims.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -40,9 +39,6 @@ ONE_LINE = (
 )
 APPARATUS = ("Summary", "Exercises", "Quiz", "Further reading")
 LISTS = ('<ul class="pa-references">', '<ul class="claims">')
-SCRIPTS = re.compile(
-    r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex|sphinx_highlight)\.js[^"]*"></script>'
-)
 PAGE = """
 <section id="search">
 <h1>Search</h1>
@@ -168,9 +164,7 @@ def entries(page: str, doctree: nodes.document) -> Iterator[Entry]:
     for node in doctree.findall():
         if isinstance(node, nodes.section):
             yield section_entry(page, node)
-        elif isinstance(node, nodes.definition_list_item) and isinstance(
-            node.parent.parent, addnodes.glossary
-        ):
+        elif is_term(node):
             yield term_entry(page, node)
         elif isinstance(node, addnodes.desc) and not is_nested_name(node) and node[0]["ids"]:
             yield name_entry(page, node)
@@ -209,17 +203,13 @@ def search_page(app) -> Iterator[tuple[str, dict, str]]:
 
 
 def write_index(app, error) -> None:
-    """Write the index as a script, and take Sphinx's scripts out of the pages."""
+    """Write the index as a script."""
     if error:
         return
-    out = Path(app.outdir)
     index = json.dumps(index_of(app), ensure_ascii=False, separators=(",", ":"))
-    (out / "_static" / "search_index.js").write_text(f"window.paSearchIndex = {index};\n", "utf8")
-    for page in out.rglob("*.html"):
-        old = page.read_text("utf8")
-        new = SCRIPTS.sub("", old)
-        if new != old:
-            page.write_text(new, "utf8")
+    (Path(app.outdir) / "_static" / "search_index.js").write_text(
+        f"window.paSearchIndex = {index};\n", "utf8"
+    )
 
 
 def replace_search(app) -> None:

@@ -70,7 +70,7 @@ def test_the_feed_has_the_versions_that_were_released_and_no_other():
     changes = (
         "## [0.2.0] - unreleased\n\nSoon.\n\n## [0.1.0] - 2026-01-02\n\nThe <first>\nedition.\n\n### Added\n"
     )
-    read = ElementTree.fromstring(feed(changes, "Book", "https://here/").encode())
+    read = ElementTree.fromstring(feed(changes, "Book", "We", "https://here/").encode())
     atom = "{http://www.w3.org/2005/Atom}"
     (entry,) = read.findall(f"{atom}entry")
     assert entry.findtext(f"{atom}title") == "Book 0.1.0"

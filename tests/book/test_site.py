@@ -211,6 +211,18 @@ def test_no_request_leaves_a_page_opened_from_the_disk(phone):
     assert phone.locator("article h1").count() == 1
 
 
+CUT = """() => [...document.querySelectorAll("figure, svg.pa-figure")].filter((drawn) => {
+    const late = [...document.querySelectorAll("section")].find((one) =>
+        getComputedStyle(one).contentVisibility === "auto" && one.contains(drawn));
+    const [inner, outer] = [drawn, late ?? document.body].map((one) => one.getBoundingClientRect());
+    return inner.width && (inner.left < outer.left - 1 || inner.right > outer.right + 1);
+}).length"""
+
+
+def test_no_figure_is_cut_by_the_section_that_holds_it(phone):
+    assert phone.evaluate(CUT) == 0
+
+
 def test_nothing_scrolls_sideways_on_a_phone(phone):
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     phone.evaluate("window.scrollTo(500, 0)")
