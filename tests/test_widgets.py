@@ -1,3 +1,4 @@
+import base64
 import math
 from collections import defaultdict
 from importlib import resources
@@ -164,10 +165,21 @@ def test_the_analogy_ships_gloves_own_numbers_in_less_than_a_megabyte():
     widget, glove = AnalogyMap(), WordVectors.glove("cpu")
     table = widget.table()
     assert 2000 <= len(table) <= 2500
-    assert len(widget.vectors) < 700_000
+    assert len(widget.vectors + widget.late_vectors) < 700_000
     assert torch.equal(table.vectors, glove[widget.words].double())
     assert all(word in table for words in EQUATIONS for word in words)
     assert all(word in table for pairs in word_pairs().values() for pair in pairs for word in pair)
+
+
+@pytest.mark.parametrize("exclude", [True, False])
+@pytest.mark.parametrize("equation", EQUATIONS)
+def test_the_ready_equations_need_only_the_vectors_that_come_first(equation, exclude):
+    a, b, c = equation
+    whole = AnalogyMap(a=a, b=b, c=c, exclude=exclude)
+    early = whole.words[: len(base64.b64decode(whole.vectors)) // 200]
+    part = AnalogyMap(a=a, b=b, c=c, exclude=exclude, words=early, late_vectors="")
+    assert len(early) < 100
+    assert part.nearest() == whole.nearest()
 
 
 def test_the_map_has_b_at_the_origin_and_a_right_angle_of_axes():

@@ -21,20 +21,31 @@ EQUATIONS = [
     ["brother", "man", "woman"],
     ["doctor", "man", "woman"],
 ]
+SHOWN = 8  # words in the table of answers
 _MORE = """mango strawberry banana pear fruit bicycle truck nurse physician surgeon programmer teacher
     engineer apple microsoft google phone bank river credit loan shore lake yellow pink purple monarch throne
     cats dogs milan naples venice rome swimming swam guitar piano pizza wine kitchen"""
 
 
 @functools.cache
-def _vocabulary(frequent: int) -> tuple[list[str], str]:
-    """Return the words to choose from, in order of frequency, and their vectors as base64 of float16."""
+def _vocabulary(frequent: int) -> tuple[list[str], int]:
+    """Return the words to choose from, and how many of them are enough for the ready equations.
+
+    Those come first: the answers to a ready equation are the same among them as among all words.
+    """
     glove = WordVectors.glove("cpu")
     wanted = {word for pairs in word_pairs().values() for pair in pairs for word in pair}
     wanted |= {word for words in EQUATIONS for word in words} | {*_MORE.split()} | {*glove.words[:frequent]}
     words = [word for word in glove.words if word in wanted]
-    halves = glove[words].numpy().astype("<f2")
-    return words, base64.b64encode(halves.tobytes()).decode()
+    table = WordVectors(words, glove[words].double())
+    nearest = {word for e in EQUATIONS for word, _ in table.analogy(*e, SHOWN + 3, exclude_inputs=False)}
+    early = nearest | {word for words in EQUATIONS for word in words}
+    return sorted(words, key=lambda word: word not in early), len(early)
+
+
+def _packed(words: list[str]) -> str:
+    """Return the vectors of words as base64 of little-endian float16."""
+    return base64.b64encode(WordVectors.glove("cpu")[words].numpy().astype("<f2").tobytes()).decode()
 
 
 class AnalogyMap(anywidget.AnyWidget):
@@ -45,7 +56,9 @@ class AnalogyMap(anywidget.AnyWidget):
 
     Attributes:
         words: The words to choose from.
-        vectors: Their vectors, 100 numbers each, as base64 of little-endian float16.
+        vectors: The vectors of the first of them, 100 numbers each, as base64 of little-endian float16: as
+            many as the ready equations need.
+        late_vectors: Those of the others. On a page they come last, and nobody has to wait for them.
         a: The word to start from.
         b: What to take away.
         c: What to add.
@@ -57,6 +70,7 @@ class AnalogyMap(anywidget.AnyWidget):
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     vectors = traitlets.Unicode().tag(sync=True)
+    late_vectors = traitlets.Unicode().tag(sync=True)
     a = traitlets.Unicode("king").tag(sync=True)
     b = traitlets.Unicode("man").tag(sync=True)
     c = traitlets.Unicode("woman").tag(sync=True)
@@ -64,16 +78,18 @@ class AnalogyMap(anywidget.AnyWidget):
     presets = traitlets.List().tag(sync=True)
 
     def __init__(self, **state: Any) -> None:
-        words, vectors = _vocabulary(1900)
-        super().__init__(**({"words": words, "vectors": vectors, "presets": EQUATIONS} | state))
+        words, early = _vocabulary(1900)
+        packed = {"vectors": _packed(words[:early]), "late_vectors": _packed(words[early:])}
+        super().__init__(**({"words": words, "presets": EQUATIONS} | packed | state))
 
     def table(self) -> WordVectors:
         """Return the vocabulary as the front end has it, in float64."""
-        halves = np.frombuffer(base64.b64decode(self.vectors), dtype="<f2")
+        both = base64.b64decode(self.vectors) + base64.b64decode(self.late_vectors)
+        halves = np.frombuffer(both, dtype="<f2")
         numbers = halves.reshape(len(self.words), -1).astype(np.float64)
         return WordVectors(self.words, torch.from_numpy(numbers))
 
-    def nearest(self, n: int = 8) -> list[tuple[str, float]]:
+    def nearest(self, n: int = SHOWN) -> list[tuple[str, float]]:
         """Return the ``n`` nearest words to ``a - b + c`` with their cosines, as `attnlib` finds them.
 
         Args:

@@ -2,7 +2,8 @@
 
 MyST-NB writes the state of all widgets of a notebook into the head, up to 650 kB that must arrive before the
 first word. Here each view is followed by what it needs, and the script that wakes it is the first that a page
-asks for: `hydrate-widgets.js` brings an explorable to life as soon as the page has been read so far.
+asks for: `hydrate-widgets.js` brings an explorable to life as soon as the page has been read so far. Parts of
+a state whose names begin with "late_" stand at the end of the page: it can begin without them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import re
 
 STATE = "application/vnd.jupyter.widget-state+json"
+LATE = "application/vnd.pa.late-state+json"
 VIEW = re.compile(
     r'<script type="application/vnd\.jupyter\.widget-view\+json">\s*(.*?)\s*</script>', re.DOTALL
 )
@@ -28,10 +30,20 @@ def needed(model: str, records: dict) -> dict:
     return found
 
 
-def script(records: dict) -> str:
-    """Return the element that holds records; a line end behind it says that it is complete."""
-    text = json.dumps({"state": records}, sort_keys=True).replace("</", "<\\/")
-    return f'<script type="{STATE}">{text}</script>\n'
+def take_late(records: dict) -> dict:
+    """Take the parts that can wait out of the states, and return them by model."""
+    late = {}
+    for model, record in records.items():
+        names = [name for name in record["state"] if name.startswith("late_")]
+        if names:
+            late[model] = {name: record["state"].pop(name) for name in names}
+    return late
+
+
+def script(kind: str, content: dict) -> str:
+    """Return the element that holds a state; a line end behind it says that it is complete."""
+    text = json.dumps(content, sort_keys=True).replace("</", "<\\/")
+    return f'<script type="{kind}">{text}</script>\n'
 
 
 def move(app, pagename, templatename, context, doctree) -> None:
@@ -44,14 +56,15 @@ def move(app, pagename, templatename, context, doctree) -> None:
     for one in [one for one in scripts if one.attributes.get("type") == STATE]:
         records |= json.loads(one.attributes["body"])["state"]
         scripts.remove(one)
+    late = take_late(records)
 
     def with_state(view: re.Match) -> str:
         own = needed(json.loads(view[1])["model_id"], records)
         for name in own:
             del records[name]
-        return view[0] + (script(own) if own else "")
+        return view[0] + (script(STATE, {"state": own}) if own else "")
 
-    context["body"] = VIEW.sub(with_state, body)
+    context["body"] = VIEW.sub(with_state, body) + (script(LATE, late) if late else "")
     source = context["pathto"]("_static/hydrate-widgets.js", 1)
     wake = f'<script async fetchpriority="high" src="{source}"></script>\n'
     context["metatags"] = context.get("metatags", "") + wake

@@ -3,6 +3,7 @@
 import torch
 
 from attnlib.widgets import EQUATIONS, AnalogyMap
+from tests.book.test_explorable_mount import host, mounted  # noqa: F401
 from tests.book.test_site import PHONE
 
 PAGE = "book/02_word_vectors"
@@ -159,3 +160,16 @@ def test_what_changes_is_announced(visit):
         .text_content()
         .startswith("Nearest to prince − man + woman: ")
     )
+
+
+def test_ready_equations_answer_before_all_vectors_have_come_and_other_words_wait_for_theirs(host):  # noqa: F811
+    whole = AnalogyMap()
+    page = mounted(host, AnalogyMap(late_vectors=""), None)
+    assert [word for word, _ in shown(page)[1]] == [word for word, _ in whole.nearest()]
+    put(page, "a", "guitar")
+    assert page.locator(".pa-trouble").inner_text().strip() == "The vector of “guitar” is still on its way."
+    page.evaluate("(late) => model.set('late_vectors', late)", whole.late_vectors)
+    page.wait_for_function("model.get('a') === 'guitar'")
+    page.wait_for_timeout(100)
+    assert page.locator(".pa-trouble").inner_text() == ""
+    assert_numbers_are_attnlibs(page)

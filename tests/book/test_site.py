@@ -173,10 +173,11 @@ OPENED = """() => {
     document.querySelectorAll("details").forEach((d) => (d.open = true));
     document.querySelectorAll(".pa-guess").forEach((c) => c.dispatchEvent(new Event("pa-open")));
 }"""
-# the colours of code are the theme's, thousands of words of it: one page stands for all;
-# so do two entries of a section of the reference for the others, which one template makes
+# the colours of code are the theme's, thousands of words of it, and formulas are thousands of signs that only eyes
+# see: one page stands for all; so do two entries of a section of the reference for the others, which one template makes
 SHORTENED = """() => {
     document.querySelectorAll(".highlight pre").forEach((code) => (code.textContent = code.textContent));
+    document.querySelectorAll("mjx-math").forEach((formula) => formula.replaceChildren());
     document.querySelectorAll("section > dl.py:nth-of-type(n+3)").forEach((entry) => entry.remove());
 }"""
 

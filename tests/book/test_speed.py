@@ -147,3 +147,11 @@ def test_what_is_asked_in_brackets_and_what_is_no_rule_is_kept():
         used(css, {"p"})
         == "@media print{p:not(.gone){a:1}}@font-face{c:3}@keyframes k{0%{d:4}to{e:5}}.a\\:b{f:6}"
     )
+
+
+def test_what_an_explorable_can_do_without_at_first_comes_last(texts):
+    page = texts["book/02_word_vectors"]
+    early, late = page.split('<script type="application/vnd.pa.late-state+json">')
+    assert '"late_vectors": ' not in early
+    assert "<h2" not in late
+    assert len(late.split("</script>")[0]) > 300_000

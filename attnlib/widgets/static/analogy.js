@@ -2,6 +2,7 @@
 const WIDTH = 460;     // of the map, in drawing units
 const HEIGHT = 340;
 const MARGIN = 46;
+const WIDE = 100;      // numbers in a vector
 const SHOWN = 8;       // words in the table
 const MAPPED = 3;      // words on the map
 const LETTER = 8;      // about how wide a letter is, where it cannot be measured
@@ -63,13 +64,20 @@ function placeLabels(items, lines) {
   });
 }
 
-function build({ model, state, update, on }) {
+function build({ model, state, update, on, redraw }) {
   const words = model.get("words");
-  const flat = halves(model.get("vectors"));
-  const wide = flat.length / words.length;
   const place = new Map(words.map((word, i) => [word, i]));
-  const vector = (word) => Array.from(flat.subarray(place.get(word) * wide, (place.get(word) + 1) * wide));
-  const lengths = words.map((word) => size(vector(word)));
+  const vector = (word) => Array.from(flat.subarray(place.get(word) * WIDE, (place.get(word) + 1) * WIDE));
+  const here = (word) => place.get(word) < lengths.length;   // the vectors of words that few ask for come later
+  let flat, lengths;
+  function takeVectors() {
+    const parts = ["vectors", "late_vectors"].map((part) => halves(model.get(part) ?? ""));
+    flat = new Float64Array(parts[0].length + parts[1].length);
+    flat.set(parts[0]);
+    flat.set(parts[1], parts[0].length);
+    lengths = words.slice(0, flat.length / WIDE).map((word) => size(vector(word)));
+  }
+  takeVectors();
 
   const list = make("datalist", { id: freshId("words") }, ...words.map((word) => make("option", { value: word })));
   const trouble = make("p", { class: "pa-trouble", id: freshId("trouble"), role: "alert" });
@@ -109,7 +117,7 @@ function build({ model, state, update, on }) {
   // An unknown word stays in its field; the answers stay those of the last words that were known.
   function choose(name, typed) {
     const word = typed.trim().toLowerCase();
-    if (place.has(word)) {
+    if (place.has(word) && here(word)) {
       delete unknown[name];
       update({ [name]: word });
       fill(name);
@@ -128,6 +136,7 @@ function build({ model, state, update, on }) {
     }
     trouble.replaceChildren(...Object.entries(unknown).flatMap(([name, word]) => {
       if (!word) return ["Type a word. "];
+      if (place.has(word)) return [`The vector of \u201c${word}\u201d is still on its way. `];
       const close = words.map((w) => [edits(word, w), w]).filter(([n]) => n <= Math.max(2, word.length / 2))
         .sort((x, y) => x[0] - y[0] || (y[1][0] === word[0]) - (x[1][0] === word[0])).slice(0, 3).map(([, w]) => w);
       const said = `There is no vector here for \u201c${word}\u201d. `;
@@ -140,10 +149,10 @@ function build({ model, state, update, on }) {
     const target = a.map((x, i) => x - b[i] + c[i]);
     const length = size(target);
     const out = new Set(exclude ? names : []);
-    const cosines = words.map((word, i) => {
+    const cosines = lengths.map((own, i) => {
       let product = 0;
-      for (let j = 0; j < wide; j++) product += flat[i * wide + j] * target[j];
-      return [word, product / Math.max(lengths[i] * length, 1e-300)];
+      for (let j = 0; j < WIDE; j++) product += flat[i * WIDE + j] * target[j];
+      return [words[i], product / Math.max(own * length, 1e-300)];
     });
     const nearest = cosines.filter(([word]) => !out.has(word)).sort((x, y) => y[1] - x[1]).slice(0, SHOWN);
     const first = unit(minus(c, b));
@@ -156,6 +165,7 @@ function build({ model, state, update, on }) {
 
   function draw({ a, b, c, exclude }) {
     const names = [a, b, c];
+    if (!names.every(here)) return "";   // an address asked for them; drawn when their vectors come
     const title = spelt(names);
     const { nearest, target, at } = compute(names, exclude);
     putExclude(exclude);
@@ -205,6 +215,11 @@ function build({ model, state, update, on }) {
     on(name, () => { delete unknown[name]; fill(name); complain(); });
     fill(name);
   }
+  on("late_vectors", () => {
+    takeVectors();
+    redraw();
+    for (const [name, word] of Object.entries(unknown)) choose(name, word);
+  });
   return {
     parts: [make("div", { class: "pa-presets" }, presetChoice), equation, list, trouble, make("div", { class: "pa-bar" }, excludeLabel),
       make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table))],
