@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnlib import plotting
-from attnlib.plotting._style import GRID, KEY, SERIES, THEME, WEIGHT, WEIGHT_FILL
+from attnlib.plotting._style import GRID, KEY, QUERY, SERIES, THEME, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
 
 WORDS = ["I", "love", "Paris"]
@@ -369,7 +369,8 @@ def test_a_token_names_the_digits_its_jobs_point_at():
 def test_every_cut_of_a_matrix_is_a_head_and_every_head_has_a_table():
     drawing = plotting.head_cuts(512, (1, 8, 64))
     assert len(filled(drawing, WEIGHT_FILL)) == 1 + 8 + 64
-    assert len(parts(drawing, "path")) == 0 + 7 + 63
+    assert len(filled(drawing, QUERY)) == 1 + 8 + 64
+    assert [text for text in texts(drawing) if "wide" in text] == ["512 wide", "each 64 wide", "each 8 wide"]
     with pytest.raises(ValueError, match="divisors of 512, up to 64, got 3"):
         plotting.head_cuts(512, [3])
 
@@ -587,6 +588,7 @@ def test_a_later_word_in_a_row_of_a_head_is_red():
     drawing = plotting.head_rows({"view": [[1, 1, 2], [2, 3, 3]]})
     assert texts(drawing)[-6:] == ["word 1", "word 1", "word 2", "word 2", "word 3", "word 3"]
     assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 4]
+    assert drawing._repr_svg_().count("stroke-dasharray") == 2  # an earlier word
     with pytest.raises(ValueError, match=r"all splits must be \(1, 2\) like the first, got others"):
         plotting.head_rows({"one": [[1, 2]], "other": [[1, 2, 3]]})
 
@@ -595,6 +597,10 @@ def test_a_test_that_finds_a_bug_has_a_red_cross():
     drawing = plotting.found_by({"a bug": [False, True, False, True, False]})
     assert texts(drawing)[-3:] == ["a bug", "×", "×"]
     assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 3]
+    assert drawing._repr_svg_().count('fill-opacity="0.4"') == 2  # no test finds it alone
+    alone = plotting.found_by({"a bug": [True, *[False] * 4], "none": [False] * 5})
+    assert alone._repr_svg_().count('fill-opacity="0.4"') == 0
+    assert texts(alone)[-5:] == ["✓"] * 5
     with pytest.raises(ValueError, match=r"each bug must have 5 answers, got \[1\]"):
         plotting.found_by({"a bug": [True]})
 

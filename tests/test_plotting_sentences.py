@@ -30,6 +30,14 @@ def test_a_label_stands_above_its_sentence_and_makes_room():
     assert said.height > plain.height
 
 
+def test_a_hidden_word_is_struck_out():
+    texts, asks = ["he is evil"] * 2, ["he"] * 2
+    drawn = plotting.sentences(texts, asks, [[0.0, 0.0, 1.0]] * 2, hidden=[None, "is"])._repr_svg_()
+    assert drawn.count(f'stroke="{plotting.SERIES[3]}"') == 1
+    with pytest.raises(ValueError, match="hidden must be a word of its sentence, got 'she'"):
+        plotting.sentences(texts, asks, hidden=["she", None])
+
+
 def test_an_earlier_look_is_drawn_below_the_words_with_its_weights():
     once = plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]])._repr_svg_()
     twice = plotting.sentences(

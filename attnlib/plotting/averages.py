@@ -112,22 +112,25 @@ def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
     """
     if any(H < 1 or width % H or H > 64 for H in heads):
         raise ValueError(f"heads must be divisors of {width}, up to 64, got {', '.join(map(str, heads))}")
-    side, gap, step = 100, 34, CELL + 2
-    p = Drawing(2 * EDGE + side + len(heads) * SQUARE + (len(heads) - 1) * gap, 2 * SQUARE + 74)
-    below = SQUARE + 64
+    side, gap, step, top = 100, 34, CELL + 2, 34
+    below = top + SQUARE + 52
+    p = Drawing(2 * EDGE + side + len(heads) * SQUARE + (len(heads) - 1) * gap, below + 8 * step + EDGE)
     for y, lines in (
-        (34 + SQUARE / 2, ("a projection,", f"{width} × {width}")),
-        (below + 16, ("tables of", "weights")),
+        (top + SQUARE / 2, ("a projection,", f"{width} × {width}")),
+        (below + 24, ("tables of", "weights")),
     ):
         p.text(EDGE, y - 9, lines[0], anchor="start", bold=True)
         p.text(EDGE, y + 9, lines[1], anchor="start", bold=True)
     for n, H in enumerate(heads):
-        x = EDGE + side + n * (SQUARE + gap)
+        x, strip = EDGE + side + n * (SQUARE + gap), SQUARE / H
         p.text(x + SQUARE / 2, 16, "1 head" if H == 1 else f"{H} heads", bold=True)
-        p.rect(x, 34, SQUARE, SQUARE, fill=INK, opacity=0.16, round=2)
-        for h in range(1, H):
-            at = x + h * SQUARE / H
-            p.line((at, 34), (at, 34 + SQUARE), thick=1.2 if H < 20 else 0.7)
-        for h in range(H):
-            p.rect(x + h % 8 * step, below + h // 8 * step, CELL, CELL, fill=WEIGHT_FILL, round=2)
+        for h in range(H):  # dark and pale in turn, as two heads are drawn elsewhere
+            opacity = 0.3 if h % 2 else 0.75
+            p.rect(x + h * strip, top, strip, SQUARE, fill=QUERY, opacity=opacity, round=0)
+            table = (x + h % 8 * step, below + h // 8 * step)
+            p.rect(*table, CELL, CELL, fill=WEIGHT_FILL, opacity=0.45 if h % 2 else 1, round=2)
+        middle = x + CELL / 2
+        p.arrow((middle, top + SQUARE + 3), (middle, below - 3), colour=WEIGHT, head=7)
+        said = f"{width // H} wide" if H == 1 else f"each {width // H} wide"
+        p.text(x + 20, top + SQUARE + 18, said, colour=MUTED, anchor="start")
     return p

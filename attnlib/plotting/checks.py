@@ -16,6 +16,7 @@ from attnlib.plotting._style import (
     PAPER,
     QUERY,
     SERIES,
+    VALUE,
     WEIGHT,
     WEIGHT_FILL,
     array,
@@ -51,6 +52,8 @@ def five_tests() -> Drawing:
 def found_by(found: Mapping[str, Sequence[bool]]) -> Drawing:
     """Draw which of the five tests finds which bug: a row for each bug, a red cross where a test fails.
 
+    Where a test fails alone, the red is full; a row without a failure is ticked.
+
     Args:
         found: By name of the bug, for each of the five tests, whether it fails.
 
@@ -71,10 +74,14 @@ def found_by(found: Mapping[str, Sequence[bool]]) -> Drawing:
         y = top + HIGH * i
         picture.text(left - 10, y + HIGH / 2, name, anchor="end")
         for j, fails in enumerate(tests):
-            fill, opacity = (WRONG, 1) if fails else (GRID, 0.6)
+            alone = sum(tests) == 1
+            fill, opacity = (WRONG, 1 if alone else 0.4) if fails else (GRID, 0.6)
             picture.rect(left + wide * j + 1, y + 1, wide - 2, HIGH - 2, fill=fill, opacity=opacity, round=3)
+            middle = left + wide * (j + 0.5), y + HIGH / 2
             if fails:
-                picture.text(left + wide * (j + 0.5), y + HIGH / 2, "×", colour=PAPER, bold=True)
+                picture.text(*middle, "×", colour=PAPER if alone else INK, bold=True)
+            elif not any(tests):
+                picture.text(*middle, "✓", colour=VALUE, bold=True)
     return picture
 
 
@@ -140,7 +147,9 @@ def _cell(p: Drawing, x: float, y: float, size: float, fill: str | None) -> None
 
 
 def head_rows(splits: Mapping[str, Tensor | np.ndarray]) -> Drawing:
-    """Draw which word stands in each row of each head, for several ways to split; a later word is red.
+    """Draw which word stands in each row of each head, for several ways to split.
+
+    A later word than that of the row is red, an earlier one dashed.
 
     Args:
         splits: By name, the number of the word, from 1, in each head and row: ``(H, T)``.
@@ -166,9 +175,11 @@ def head_rows(splits: Mapping[str, Tensor | np.ndarray]) -> Drawing:
         for h in range(heads):
             picture.text(left + (h + 0.5) * wide, 38, f"head {h + 1}", colour=MUTED)
         for (h, i), word in np.ndenumerate(table):
-            later = word > i + 1
+            later, earlier = word > i + 1, word < i + 1
             box = (left + h * wide + 1, top + HIGH * i + 1, wide - 2, HIGH - 2)
-            picture.rect(*box, fill=WRONG if later else GRID, opacity=1 if later else 0.6, round=3)
+            fill, opacity = (WRONG, 1) if later else (GRID, 0.6)
+            edge = WRONG if earlier else "none"
+            picture.rect(*box, fill=fill, opacity=opacity, edge=edge, dashed=earlier, round=3)
             said = f"word {word:.0f}"
             picture.text(
                 left + (h + 0.5) * wide, top + HIGH * (i + 0.5), said, colour=PAPER if later else INK

@@ -118,7 +118,8 @@ def grid_row(
         heatmap(numbers, rows, columns, digits=digits, labels=("", ""), ax=ax)
         ax.set_title(name, weight="bold", pad=10)
         if colours and name in colours:
-            ax.collections[0].set_cmap(fading(name, (colours[name], 0), (colours[name], 0.6)))
+            darkest = 0.6 if digits else 0.9  # a number has to stand on it
+            ax.collections[0].set_cmap(fading(name, (colours[name], 0), (colours[name], darkest)))
     return list(axes.flat[: len(grids)])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from attnlib.plotting._style import MUTED, QUERY, WEIGHT, array
+from attnlib.plotting._style import MUTED, QUERY, SERIES, WEIGHT, array
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
 BOX, UNDER, GAP = 26, 24, 12  # of a word, of the numbers under it, between two sentences
@@ -23,6 +23,7 @@ def sentences(
     *,
     earlier: Weights | None = None,
     labels: Sequence[str] | None = None,
+    hidden: Sequence[str | None] | None = None,
 ) -> Drawing:
     """Draw sentences one below the other, and how much one word of each gives to the others.
 
@@ -32,6 +33,7 @@ def sentences(
         weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
         earlier: The weights of a look before that one, drawn below the words.
         labels: What to say above each.
+        hidden: For each, a word that cannot be heard, or None; it is struck out.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -53,6 +55,9 @@ def sentences(
     picture = Drawing(min(WIDEST, max(row.width for row in rows)), step * len(rows) - GAP)
     for n, (row, share, before) in enumerate(zip(rows, above, below, strict=True)):
         row.draw(picture, step * n + over, share, before)
+    for n, (row, word) in enumerate(zip(rows, hidden or [None] * len(rows), strict=True)):
+        if word is not None:
+            row.strike(picture, step * n + over, word)
     for n, label in enumerate(labels or []):
         picture.text(8, step * n + 12, label, colour=MUTED, anchor="start")
     return picture
@@ -116,6 +121,14 @@ class _Row:
             picture.path(
                 f"M{x - 6:.1f} {low:g} {turn} {x + 6:.1f} {low:g}", colour=MUTED, thick=1.1, dashed=True
             )
+
+    def strike(self, picture: Drawing, top: float, word: str) -> None:
+        """Draw a line through a word of the sentence."""
+        if word not in self.words:
+            raise ValueError(f"hidden must be a word of its sentence, got {word!r}")
+        j = self.words.index(word)
+        ends = self.left[j] + 2, self.left[j] + self.wide[j] - 2
+        picture.line(*((x, top + BOX / 2 + 1) for x in ends), colour=SERIES[3], thick=2.2)
 
     def _arc(self, picture: Drawing, j: int, edge: float, share: list[float] | None, *, up: bool) -> None:
         """Draw an arc over or under the words, as thick as the weight is large."""

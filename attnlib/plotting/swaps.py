@@ -35,7 +35,7 @@ def swapped_answer(line: str, place: int, put: str, says: Mapping[str, str]) -> 
         x, chosen = EDGE + j * BOX, j == place + 1
         shown = put if chosen else letter
         edge = QUERY if j == place else KEY if chosen else GRID
-        fill, opacity = (KEY, 0.14) if chosen else (QUERY, 0.14) if j == place else ("none", 1)
+        fill, opacity = (KEY, 0.3) if chosen else (QUERY, 0.22) if j == place else ("none", 1)
         picture.rect(x + 1, TOP, BOX - 2, BOX + 4, fill=fill, opacity=opacity, edge=edge)
         colour = KEY if chosen else INK if j <= place else MUTED
         picture.text(x + BOX / 2, TOP + BOX / 2 + 2, _seen(shown), colour=colour, bold=chosen or j == place)
@@ -47,9 +47,9 @@ def swapped_answer(line: str, place: int, put: str, says: Mapping[str, str]) -> 
     _label(picture, asked, TOP + BOX + 36, "asked here: what comes next?", QUERY)
     for n, (name, said) in enumerate(says.items()):
         y = TOP + BOX + 66 + 28 * n
-        picture.rect(asked - BOX / 2 + 1, y - 12, BOX - 2, BOX - 2, fill=OUTPUT, opacity=0.14)
+        picture.rect(asked - BOX / 2 + 1, y - 12, BOX - 2, BOX - 2, fill=OUTPUT, opacity=0.22, edge=OUTPUT)
         picture.text(asked, y, _seen(said), colour=OUTPUT, bold=True)
-        picture.text(asked + BOX / 2 + 6, y, f"says {name}", anchor="start", colour=MUTED)
+        picture.text(asked + BOX / 2 + 6, y, f"says {name}", anchor="start")
     return picture
 
 

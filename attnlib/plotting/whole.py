@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE, WEIGHT
+from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, PAPER, QUERY, SERIES, VALUE, WEIGHT
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
 EDGE, SAID, LINE, BOX = 36, 358, 21, 24  # beside the roads; where the text begins; of a line; of a word
@@ -20,8 +20,8 @@ def whole_model(
 ) -> Drawing:
     """Draw the road of every word through looks and networks, down to the next word.
 
-    The last word looks; what it hears in all looks but the last is added to it. Networks are dashed: they
-    belong to a language model, and not to the small one that is drawn.
+    The last word looks; what it hears in all looks but the last is added to it, and its road is green from
+    there on. Networks are dashed: they belong to a language model, and not to the small one that is drawn.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
@@ -45,8 +45,14 @@ def whole_model(
     step = LOOK + NETWORK + 26
     bottom = HEAD + step * len(looks)
     picture = Drawing(WIDEST, bottom + 58)
-    for x in at.values():  # the roads, below all else
+    for n in range(len(looks)):  # a band for each look, below all else
+        picture.rect(0, HEAD + step * n - 8, WIDEST, LOOK + NETWORK + 18, fill=WEIGHT, opacity=0.08, round=8)
+    for x in at.values():
         picture.line((x, 50), (x, bottom - 2), colour=GRID, thick=5)
+    x = at[names[-1]]
+    for n in range(len(looks) - 1):  # what was heard is on its road from now on
+        heard = HEAD + step * n + LOOK - 26
+        picture.line((x, heard), (x, heard + step), colour=VALUE, thick=5, opacity=0.55)
     for word, place in words.items():
         _start(picture, at[word], word, place, asks=word == names[-1])
     _said(picture, 20, parts.get("start", ()))
@@ -69,7 +75,7 @@ def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> 
     """Draw a word, its vector, and where the vector of its place is added."""
     picture.text(x, 20, word, bold=True)
     for j, opacity in enumerate((0.5, 0.15, 0.35, 0.7) if asks else (0.2, 0.6, 0.4, 0.25)):
-        picture.rect(x - 20 + 10 * j, 36, 10, 14, fill=INK, opacity=opacity, round=0)
+        picture.rect(x - 20 + 10 * j, 36, 10, 14, fill=SERIES[0], opacity=opacity + 0.2, round=0)
     picture.circle(x, 78, 9, edge=INK, thick=1.4)
     picture.text(x, 77.5, "+", bold=True)
     picture.text(x - 14, 78, str(place), anchor="end", colour=MUTED)
