@@ -49,6 +49,13 @@ def test_groups_get_a_colour_a_marker_and_a_name():
     assert {t.get_text() for t in labels(ax) if t.get_weight() == "bold"} == {"other", "fruit", "vehicle"}
 
 
+def test_a_word_of_no_group_has_a_colour_that_none_of_three_groups_has():
+    points = {word: (i, i % 2) for i, word in enumerate(("pear", "car", "red", "other"))}
+    ax = plotting.word_map(points, {"fruit": ["pear"], "vehicle": ["car"], "colour": ["red"]})
+    drawn = {to_hex(line.get_color()) for line in ax.get_lines()}
+    assert drawn == {plotting.SERIES[0], plotting.SERIES[1], plotting.SERIES[3], plotting.INK}
+
+
 def test_the_name_of_a_group_stands_at_its_outer_side():
     points = {"red": (0, 5), "blue": (1, 6), "pear": (0, 1), "mango": (1, 0)}
     ax = plotting.word_map(points, {"colour": ["red", "blue"], "fruit": ["pear", "mango"]})

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from attnlib import plotting
@@ -45,6 +47,20 @@ def test_an_earlier_look_is_drawn_below_the_words_with_its_weights():
     )._repr_svg_()
     assert twice.count("<path") == once.count("<path") + 2
     assert all(weight in twice for weight in ("1.00", "0.25", "0.75"))
+
+
+def test_two_looks_are_named_each_where_it_does_not_go():
+    drawn = plotting.sentences(
+        ["goku is he who is evil"], ["he"], [[1.0, 0, 0, 0, 0, 0]], earlier=[[0.0, 0, 0, 0, 0, 1.0]]
+    )
+    at = {text: x for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>([a-z ]+)<', drawn._repr_svg_())}
+    assert float(at["first look"]) < float(at["he"]) < float(at["second look"])
+
+
+def test_a_steady_drawing_has_one_size_for_all_weights():
+    shares = [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
+    one, other = (plotting.sentences(["he is evil"], ["he"], [share], steady=True) for share in shares)
+    assert (one.width, one.height) == (other.width, other.height)
 
 
 def test_the_farther_a_word_the_higher_its_arc_so_that_arcs_do_not_clot():

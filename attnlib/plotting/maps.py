@@ -13,6 +13,7 @@ from attnlib.plotting._style import INK, KEY, MUTED, QUERY, SERIES, array, plt
 
 WARM, ACCENT = KEY, QUERY  # of the sum and of the answer, as in the explorable of the same words
 MARKERS = ("o", "s", "^", "D")
+GROUPS = SERIES[0], SERIES[1], SERIES[3], SERIES[2]  # the dark one last: a word of no group is as dark
 # where a label may stand, seen from its point: right, left, above, below, the corners, then further out
 _SIDES = [(1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)]
 _OFFSETS = [(x * far, y * far) for far in (6, 13, 21) for x, y in _SIDES]
@@ -39,7 +40,7 @@ def word_map(
         _, ax = plt.subplots(figsize=(5.6, 4.0))
     look = dict.fromkeys(points, (INK, "o"))
     for i, words in enumerate((groups or {}).values()):
-        colour, marker = SERIES[i % len(SERIES)], MARKERS[i % len(MARKERS)]
+        colour, marker = GROUPS[i % len(GROUPS)], MARKERS[i % len(MARKERS)]
         look |= dict.fromkeys(words, (colour, marker))
     grouped = {word for words in (groups or {}).values() for word in words}
     alone = [word for word in points if groups and word not in grouped]
@@ -52,9 +53,8 @@ def word_map(
     ax.spines[:].set_visible(False)
     _label(ax, points, {word: colour for word, (colour, _) in look.items()}, bold=alone)
     for i, (name, words) in enumerate((groups or {}).items()):
-        _name_group(
-            ax, name, [points[word] for word in words], list(points.values()), SERIES[i % len(SERIES)]
-        )
+        own, colour = [points[word] for word in words], GROUPS[i % len(GROUPS)]
+        _name_group(ax, name, own, list(points.values()), colour)
     return ax
 
 

@@ -24,6 +24,7 @@ def sentences(
     earlier: Weights | None = None,
     labels: Sequence[str] | None = None,
     hidden: Sequence[str | None] | None = None,
+    steady: bool = False,
 ) -> Drawing:
     """Draw sentences one below the other, and how much one word of each gives to the others.
 
@@ -31,9 +32,10 @@ def sentences(
         texts: The sentences.
         asks: For each, the word that looks; the first such word of the sentence.
         weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
-        earlier: The weights of a look before that one, drawn below the words.
+        earlier: The weights of a look before that one, drawn below the words; both looks are then named.
         labels: What to say above each.
         hidden: For each, a word that cannot be heard, or None; it is struck out.
+        steady: Whether to leave room for an arc to every word, so that all weights give one size.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -47,7 +49,8 @@ def sentences(
             raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
     above, below = (_shares(lines, given) for given in (weights, earlier))
     rows = [_Row(line, line.index(word)) for line, word in zip(lines, asks, strict=True)]
-    over = max(row.highest(share) for row, share in zip(rows, above, strict=True)) + (LABEL if labels else 0)
+    over = max(row.highest(None if steady else share) for row, share in zip(rows, above, strict=True))
+    over += LABEL if labels else 0
     under = UNDER
     if earlier is not None:
         under = max(row.highest(share) for row, share in zip(rows, below, strict=True))
@@ -115,6 +118,8 @@ class _Row:
                 self._beside(picture, j, top + BOX + 14, before[j])
             for j in self._heard(share) if share is not None else []:
                 self._beside(picture, j, top - 12, share[j])
+            self._name_look(picture, top + BOX + 14, "first look", before)
+            self._name_look(picture, top - 12, "second look", share)
         elif share is None:
             x, low = self.middle[self.at], top + BOX + 2
             turn = f"C{x - 16:.1f} {low + 20:g} {x + 16:.1f} {low + 20:g}"
@@ -147,3 +152,11 @@ class _Row:
         inward = 1 if j < self.at else -1
         x = self.middle[j] + 10 * inward
         picture.text(x, y, f"{weight:.2f}", colour=WEIGHT, anchor="start" if inward > 0 else "end")
+
+    def _name_look(self, picture: Drawing, y: float, name: str, share: list[float] | None) -> None:
+        """Write which look it is at the end of the sentence that it turns away from."""
+        given = share or [0.0] * len(self.words)
+        if sum(given[: self.at]) > sum(given[self.at + 1 :]):
+            picture.text(picture.width - 8, y, name, colour=MUTED, anchor="end")
+        else:
+            picture.text(8, y, name, colour=MUTED, anchor="start")
