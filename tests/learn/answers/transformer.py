@@ -427,7 +427,7 @@ WRONG = [
     ("9.5", lambda t, m: [x for x in cut(t, m) if len(x) > 1], "letters that no merge joins"),
     ("9.5", lambda t, m: " ".join(cut(t, m)), "return the list of pieces"),
     ("9.5", lambda t, m: len(cut(t, m)), "return the list of pieces"),
-    ("9.5", cut_as_text, "too many pieces"),
+    ("9.5", cut_as_text, "too few pieces"),
     ("9.5", lambda t, m: reduce(partial(joined, step=1), m, list(t)), "the pieces are not the text"),
     ("9.5", lambda t, m: joined(list(t), m.pop(0)), "only the first merge"),
     ("9.6", lambda x, t, k: probabilities(x, 1 / t, k), "divide by it"),
