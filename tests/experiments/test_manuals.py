@@ -25,19 +25,25 @@ def test_documents_are_plain_paragraphs(manuals):
     for document in manuals.train + manuals.held:
         assert len(document) >= 200
         assert re.fullmatch(r"(?:[!-~](?: ?[!-~])*\n?)+", document)  # ASCII, single spaces, no empty lines
-        assert ">>>" not in document
+        assert "\n>>>" not in document  # no line of an example
         assert "://" not in document
 
 
-def test_a_fiftieth_of_the_documents_is_held_out_and_none_is_copied(manuals):
+def runs(document):
+    words = document.lower().split()
+    return {" ".join(words[i : i + 8]) for i in range(len(words) - 7)}
+
+
+def test_a_fiftieth_of_the_documents_is_held_out_and_less_than_a_tenth_of_each_stands_elsewhere(manuals):
     assert len(manuals.train) == pytest.approx(49 * len(manuals.held), rel=0.05)
-    read = as_one_text(manuals.train)
-    shares = []
-    for document in manuals.held:
-        lines = [line for line in document.split("\n") if len(line) > 60]
-        shares.append(sum(line in read for line in lines) / max(1, len(lines)))
-    assert max(shares) < 0.2
-    assert sum(shares) / len(shares) < 0.02
+    own = [runs(document) for document in manuals.held]
+    wanted = set().union(*own)
+    known = set()
+    for document in manuals.train:
+        known |= runs(document) & wanted
+    shares = [len(held & known) / max(1, len(held)) for held in own]
+    assert max(shares) < 0.1
+    assert sum(shares) / len(shares) < 0.05
 
 
 def test_one_text_has_a_page_break_around_every_document():
@@ -49,7 +55,7 @@ def test_one_text_has_a_page_break_around_every_document():
     [
         ("xx the cat sat yy", (2, " the cat ")),
         ("the cat", (0, "the cat")),
-        ("no", (1, "o")),
+        ("qo", (1, "o")),
         ("zzz", (0, "")),
         ("", (0, "")),
     ],
