@@ -19,7 +19,7 @@ class Manuals(NamedTuple):
 
     Attributes:
         train: What the model has read.
-        held: What it has not; no file has documents in both, and no long passage is copied.
+        held: What it has not; the data folder's README says how much of it stands in the others too.
         sha256: Of the whole text, so that a stored result can say what it was computed on.
     """
 
