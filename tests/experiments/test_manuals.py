@@ -1,0 +1,74 @@
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import attnlib
+from attnlib.experiments.manuals import as_one_text, longest_copy, read_manuals
+
+DATA = Path(attnlib.__file__).parent / "data"
+
+
+@pytest.fixture(scope="module")
+def manuals():
+    return read_manuals()
+
+
+def test_the_text_is_the_one_whose_hash_is_told(manuals):
+    assert manuals.sha256 in (DATA / "README.md").read_text("utf8")
+    assert manuals.sha256 == json.loads((DATA / "writer.json").read_text("utf8"))["text"]["sha256"]
+    assert (DATA / "manuals.txt.xz").stat().st_size < 2_500_000
+
+
+def test_documents_are_plain_paragraphs(manuals):
+    for document in manuals.train + manuals.held:
+        assert len(document) >= 200
+        assert re.fullmatch(r"(?:[!-~](?: ?[!-~])*\n?)+", document)  # ASCII, single spaces, no empty lines
+        assert "\n>>>" not in document  # no line of an example
+        assert "https://" not in document
+
+
+def runs(document):
+    words = document.lower().split()
+    return {" ".join(words[i : i + 8]) for i in range(len(words) - 7)}
+
+
+def test_a_fiftieth_of_the_documents_is_held_out_and_four_of_them_share_more_than_a_tenth(manuals):
+    assert len(manuals.train) == pytest.approx(49 * len(manuals.held), rel=0.05)
+    own = [runs(document) for document in manuals.held]
+    wanted = set().union(*own)
+    known = set()
+    for document in manuals.train:
+        known |= runs(document) & wanted
+    shares = [len(held & known) / max(1, len(held)) for held in own]
+    # the data folder tells of these four, pages of files whose other pages were read
+    assert [i for i, share in enumerate(shares) if share >= 0.1] == [86, 87, 89, 90]
+    assert sum(shares) / len(shares) < 0.03
+
+
+def test_one_text_has_a_page_break_around_every_document():
+    assert as_one_text(["a", "b"]) == "\fa\fb\f"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("xx the cat sat yy", (2, " the cat ")),
+        ("the cat", (0, "the cat")),
+        ("qo", (1, "o")),
+        ("zzz", (0, "")),
+        ("", (0, "")),
+    ],
+)
+def test_the_longest_copy_by_hand(text, found):
+    copy = longest_copy(text, "look, the cat on the mat; sa")
+    assert (copy.start, copy.passage) == found
+    assert copy.length == len(copy.passage)
+
+
+def test_the_longest_copy_is_the_longest_of_all_passages():
+    text, source = "abcabdabcdabz", "abdab_bcda_abc"
+    every = [text[i:j] for i in range(len(text)) for j in range(i, len(text) + 1)]
+    longest = max(len(passage) for passage in every if passage in source)
+    assert longest_copy(text, source).length == longest
