@@ -1,17 +1,19 @@
-"""The explorable of chapter 9: the stored language model writes, and every head can be watched and switched off."""
+"""The explorable of chapter 9: the stored model writes; every head can be watched and switched off."""
 
 from __future__ import annotations
 
 import base64
 import copy
-import functools
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from attnlib.experiments.bytepairs import BytePairs
+from attnlib.experiments.writer import Writer as StoredWriter
 from attnlib.experiments.writer import load_writer
 from attnlib.masks import causal_mask
+from attnlib.model import Decoder
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
 BEGINNINGS = [
@@ -26,21 +28,16 @@ SETTINGS = ("prompt", "temperature", "seed", "used", "causal")  # what the text 
 SHOWN = 6  # of the tokens that may come next
 
 
-@functools.cache
-def _stored() -> tuple:
-    """Return the stored model in float64, on the CPU, and its tokens."""
-    model, tokens = load_writer()
-    for part in model.modules():
-        if isinstance(part, nn.RMSNorm) and part.eps is None:
-            part.eps = torch.finfo(torch.float32).eps  # what it was trained with; float64 has another
-    return model.cpu().double().eval(), tokens
-
-
 class Writer(anywidget.AnyWidget):
     """The stored model continues a beginning; see where each head looks, and switch heads or the mask off.
 
-    The front end has the model's arithmetic in JavaScript. It starts with a text that was written here, and asks
-    for the weights, 1.8 MB, when the reader first lets it write: of the published page, or of Python.
+    The front end has the model's arithmetic in JavaScript. It starts with a text that was written here, and
+    asks for the weights, 1.8 MB, when the reader first lets it write: of the published page, or of Python.
+
+    Args:
+        prompt: The beginning.
+        writer: Another model of the same kind and its tokens, in place of the stored ones.
+        state: Any of the attributes.
 
     Attributes:
         prompt: The beginning.
@@ -54,8 +51,9 @@ class Writer(anywidget.AnyWidget):
         sizes: Layers, heads, positions, how many tokens are written at a go, and the bytes of the weights.
         beginnings: To choose from.
         sample: The text of the first state: the ``settings`` it was written with; ``ids`` of its tokens and
-            the ``tokens`` themselves; how many are ``given``; ``next``, the likeliest after each with their probabilities; ``weights`` of all heads,
-            each row as far as it sees, as base64 of little-endian uint16.
+            the ``tokens`` themselves; how many are ``given``; ``next``, the likeliest after each with
+            their probabilities; ``weights`` of all heads, each row as far as it sees, as base64 of
+            little-endian uint16.
     """
 
     _esm, _css = front_end("writer", "writer_model")
@@ -72,14 +70,17 @@ class Writer(anywidget.AnyWidget):
     beginnings = traitlets.List(traitlets.Unicode()).tag(sync=True)
     sample = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, prompt: str = BEGINNINGS[0], **state: Any) -> None:
-        self.model, self.tokens = _stored()
+    def __init__(
+        self, prompt: str = BEGINNINGS[0], *, writer: StoredWriter | None = None, **state: Any
+    ) -> None:
+        writer = load_writer() if writer is None else writer
+        self.model, self.tokens = copy.deepcopy(writer.model).cpu().double(), writer.tokens
         sizes = {
             "layers": len(self.model.blocks),
             "heads": self.model.blocks[0].attention.num_heads,
             "positions": self.model.max_length,
             "length": LENGTH,
-            "bytes": len(packed(self.model)[1]),
+            "bytes": len(packed(self.model, self.tokens)[1]),
         }
         used = [True] * (sizes["layers"] * sizes["heads"])
         super().__init__(
@@ -105,8 +106,8 @@ class Writer(anywidget.AnyWidget):
             raise ValueError("the prompt must have at least one token, got none; type a beginning")
         if len(tokens) + length > self.model.max_length:
             raise ValueError(
-                f"prompt and text must fit {self.model.max_length} positions, got {len(tokens)} and {length}; "
-                f"shorten the prompt"
+                f"prompt and text must fit {self.model.max_length} positions, got {len(tokens)} and "
+                f"{length}; shorten the prompt"
             )
         for place in range(len(tokens), len(tokens) + length):
             logits, _ = self.numbers(tokens)
@@ -132,9 +133,10 @@ class Writer(anywidget.AnyWidget):
         for block in model.blocks:
             weights.append(block.attention(block.attention_norm(x), **how, need_weights=True)[1][0])
             x = block(x, **how)
-        return model.head(model.norm(x))[0], torch.stack(weights)
+        logits = nn.functional.linear(model.norm(x), model.token_embedding.weight)  # (1, T, V)
+        return logits[0], torch.stack(weights)
 
-    def _with_used_heads(self) -> Any:
+    def _with_used_heads(self) -> Decoder:
         """Return the model; what a head that is switched off found is multiplied by zero."""
         if all(self.used):
             return self.model
@@ -167,30 +169,30 @@ class Writer(anywidget.AnyWidget):
 
     def _text(self, token: int) -> str:
         """Return the bytes of a token as characters, one for each."""
-        return self.tokens.bytes[token].decode("latin1")
+        return self.tokens.spelled[token].decode("latin1")
 
     def _answer(self, _: Any, content: dict, buffers: list) -> None:
         """Send the weights when the front end asks for them."""
         if content.get("ask") == "writer_weights":
-            header, data = packed(self.model)
-            self.send({"header": header | {"merges": self.tokens.merges}}, [data])
+            header, data = packed(self.model, self.tokens)
+            self.send({"header": header}, [data])
 
     def __repr__(self) -> str:
         return f"Writer({self.prompt!r}, temperature={self.temperature:g}, seed={self.seed})"
 
 
-def packed(model: nn.Module) -> tuple[dict, bytes]:
+def packed(model: Decoder, tokens: BytePairs) -> tuple[dict, bytes]:
     """Return the weights of a model as the front end takes them.
 
     Args:
-        model: A `attnlib.Decoder` with RMSNorm, a gated network, rotary positions and tied embeddings.
+        model: An `attnlib.Decoder` with RMSNorm, a gated network, rotary positions and tied embeddings.
+        tokens: Its tokens.
 
     Returns:
-        The header, with the sizes of the model and the name and shape of each array, and the numbers of all
+        The header, with sizes, merges, and the name and shape of each array, and the numbers of all
         arrays one after the other, as bytes of little-endian float16.
     """
-    arrays = {name: array for name, array in model.state_dict().items() if name != "head.weight"}
-    block = model.blocks[0]
+    arrays, block = model.state_dict(), model.blocks[0]
     sizes = {
         "vocab_size": model.vocab_size,
         "max_length": model.max_length,
@@ -201,12 +203,13 @@ def packed(model: nn.Module) -> tuple[dict, bytes]:
         "eps": model.norm.eps,
         "base": getattr(model.rotary, "keywords", {}).get("base", 10000.0),
     }
-    header = {"model": sizes, "arrays": [[name, list(array.shape)] for name, array in arrays.items()]}
+    shapes = [[name, list(array.shape)] for name, array in arrays.items()]
+    header = {"model": sizes, "merges": tokens.merges, "arrays": shapes}
     return header, b"".join(array.cpu().numpy().astype("<f2").tobytes() for array in arrays.values())
 
 
 def shares(logits: Tensor, temperature: float) -> Tensor:
-    """Return the probabilities that tokens are drawn with; at temperature 0 those at 1, for nothing is drawn."""
+    """Return the probabilities that tokens are drawn with; 0, where none is drawn, counts as 1."""
     return (logits / (temperature or 1.0)).softmax(-1)
 
 
