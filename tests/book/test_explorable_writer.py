@@ -14,7 +14,7 @@ from attnlib.widgets import Writer
 from attnlib.widgets.writer import BEGINNINGS, LENGTH, START, chance, packed
 from tests.book.test_explorable_layer import COLOURS, FONT, TAGS
 from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
-from tests.book.test_explorable_share import SHOWN, SMALL
+from tests.book.test_explorable_share import SHOWN, SMALL, STATES
 from tests.book.test_site import PHONE
 
 PROMPTS = [
@@ -454,11 +454,9 @@ def test_python_says_what_cannot_be_written(widget):
 
 # State and looks
 
-ADDRESS = "prompt=The+attention&temperature=0&seed=3&used=1111011111111111&causal=1&token=3&layer=1&head=0"
-
 
 def test_an_address_brings_its_state_and_asks_for_nothing_until_the_start(shown):
-    page = shown(asked=ADDRESS)
+    page = shown(asked=STATES["writer"])
     assert page.get_by_role("textbox", name="A beginning").input_value() == "The attention"
     assert page.locator(".pa-note").inner_text() == "Press Start to write it this way."
     assert page.evaluate("model.sent") == []

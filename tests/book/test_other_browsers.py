@@ -16,7 +16,7 @@ from tools.find_other_browsers import ADVICE, installable, installed
 
 START = {"firefox": firefox, "webkit": webkit}
 EXPLORABLES = {
-    "book/index": {"plane"},
+    "book/index": {"plane", "writer"},
     "book/01_rnn_bottleneck": {"decay", "fixed", "quiz"},
     "book/02_word_vectors": {"analogy", "quiz"},
     "book/03_queries_keys_values": {"plane", "quiz"},
