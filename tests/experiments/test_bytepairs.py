@@ -48,17 +48,7 @@ def test_learning_stops_when_nothing_comes_twice():
 
 @pytest.mark.parametrize(
     "text",
-    [
-        TEXT,
-        "",
-        " ",
-        "\n\n\n   x",
-        "tab\tand\rreturn",
-        "größer 日本語 🙂",
-        "\x00\x7f",
-        "a\u2003b\u00a0c\u2028d",
-        "1_000.5e-3",
-    ],
+    [TEXT, "", " ", "\n\n\n   x", "tab\tand\rreturn", "größer 日本語 🙂", "\x00\x7f", "a\u2003b\u00a0c\u2028d", "1_000.5e-3"],
 )
 def test_any_text_comes_back(text):
     for merges in ([], learn_merges(TEXT * 3, 60)):
