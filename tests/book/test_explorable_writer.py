@@ -412,7 +412,7 @@ def test_signs_it_has_never_read_are_named_and_come_as_bytes(shown):
 def test_weights_that_do_not_come_get_a_sentence_and_another_try(shown):
     page = shown(answers=False)
     press(page, "Start")
-    assert "Fetching the weights" in page.locator(".pa-note").inner_text()
+    assert "Fetching the model" in page.locator(".pa-note").inner_text()
     page.evaluate("model.hear({ missing: 'writer_weights' }, [])")
     page.wait_for_function("el.querySelector('.pa-trouble').textContent")
     assert "could not be fetched" in page.locator(".pa-trouble").inner_text()
@@ -472,15 +472,15 @@ def test_an_address_brings_its_state_and_asks_for_nothing_until_the_start(shown)
 
 def test_reset_brings_the_first_state_back(shown):
     page = shown()
-    first = page.locator(".pa-writer").evaluate(SHOWN)
+    parts = ".pa-text, .pa-said, .pa-main"
+    first = [part.evaluate(SHOWN) for part in page.locator(parts).all()]
     press(page, "Start")
     at_rest(page)
     press(page, "Another")
     page.get_by_role("switch", name="causal mask").press("Space")
     press(page, "Reset")
     page.evaluate("() => new Promise((go) => setTimeout(go))")
-    after = page.locator(".pa-writer").evaluate(SHOWN)
-    assert [x for x in after if "Write" not in str(x)] == [x for x in first if "Start" not in str(x)]
+    assert [part.evaluate(SHOWN) for part in page.locator(parts).all()] == first
 
 
 @pytest.mark.parametrize("width", [1280, 390])

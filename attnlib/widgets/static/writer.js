@@ -64,7 +64,7 @@ function weightsOf(model, signal) {
 }
 
 function build({ root, model, state, update, redraw, signal }) {
-  const sizes = model.get("sizes"), { layers, heads, positions, length } = sizes;
+  const sizes = model.get("sizes"), { layers, heads, positions, length } = sizes, megabytes = `${(sizes.bytes / 1e6).toFixed(1)} MB`;
   const keyOf = ({ prompt, temperature, seed, used, causal }) => JSON.stringify([prompt, temperature, seed, used, causal]);
   const stored = { ...storedText(model.get("sample"), sizes), key: keyOf(model.get("sample").settings) };
   let shown = stored;            // what stands in the text
@@ -125,7 +125,7 @@ function build({ root, model, state, update, redraw, signal }) {
       const spell = bytes.map((list) => String.fromCharCode(...list));
       engine = { encode, spell: (token) => spell[token], ...decoder(header.model, unpacked(header, data)) };
     } catch {
-      if (!signal.aborted) complain("The weights could not be fetched. Try once more, or load the page again.");
+      if (!signal.aborted) complain("The model could not be fetched. Try once more, or load the page again.");
     }
     if (job !== own) return false;             // stopped meanwhile
     job = null;
@@ -231,13 +231,13 @@ function build({ root, model, state, update, redraw, signal }) {
     become(text, shown.tokens.map((token, i) => {
       const kinds = ["pa-token", i < shown.given && "pa-given", i === at && "pa-asks", i === 0 && "pa-sign"].filter(Boolean);
       const w = given[i] ?? 0;
-      return make("span", { class: kinds.join(" "), "data-token": String(i), "data-value": String(w), style: `--w: ${w.toFixed(3)}` }, i === 0 ? "start" : visible(token).replace(/\n/g, "\u21b5\n"));
+      return make("span", { class: kinds.join(" "), "data-token": String(i), "data-value": String(w), style: `--w: ${Math.sqrt(w).toFixed(3)}` }, i === 0 ? "start" : visible(token).replace(/\n/g, "\u21b5\n"));
     }));
     const top = given.indexOf(Math.max(...given));
     const off = !now.used[now.layer * heads + now.head];
     said.replaceChildren(`Layer ${now.layer + 1}, head ${now.head + 1}${off ? ", switched off" : ""}: `, make("em", { class: "pa-query-name" }, quoted(at)),
       ` ${off ? "would give" : "gives"} most weight, ${show(given[top])}, to `, top === at ? "itself" : make("em", { class: "pa-key-name" }, quoted(top)), ".");
-    table.querySelector("caption").textContent = now.temperature || !shown.run ? "What may come next" : "What may come next; the first is taken";
+    table.querySelector("caption").textContent = now.temperature ? "Next token" : "Next token: the first";
     become(table.querySelector("tbody"), shown.next(at).map(([token, share]) => {
       const taken = token === shown.tokens[at + 1];
       return row(make("span", { class: /^[\f]|^\n+ *$/.test(token) ? "pa-token pa-sign" : "pa-token" }, nameOf(token, at + 1)), [numberCell("next", share, share)], taken ? { class: "pa-taken" } : { class: "pa-left" });
@@ -258,14 +258,15 @@ function build({ root, model, state, update, redraw, signal }) {
     main.classList.toggle("pa-stop", job !== null);
     for (const node of [step, further]) node.disabled = Boolean(job || shown.over);
     another.disabled = now.temperature === 0;
+    root.dataset.writing = String(job !== null);
   }
   function tell(now) {
     const odd = [...new Set(now.prompt.match(/[^\n\f -~]/gu) ?? [])].slice(0, 3).map((one) => `\u201c${one}\u201d`).join(", ");
     const parts = [
-      job && !engine ? `Fetching the weights, ${(sizes.bytes / 1e6).toFixed(1)} MB.` : "",
-      !job && !engine && keyOf(now) !== wanted ? "Press Start to write it this way." : "",
+      job && !engine ? `Fetching the model, ${megabytes}.` : "",
+      job || engine ? "" : keyOf(now) !== wanted ? "Press Start to write it this way." : `This was written beforehand. Start fetches the model, ${megabytes}.`,
       !job && shown.over && keyOf(now) === shown.key ? shown.over : "",
-      now.causal ? "" : "Without the mask each token also reads those after it. In training it never could, and the text breaks.",
+      now.causal ? "" : "Without the mask each token reads those after it, too, which training never allowed: the text breaks.",
       odd ? `It has never read ${odd}: they come to it as unknown bytes.` : "",
     ];
     return parts.filter(Boolean).join(" ");
@@ -281,11 +282,11 @@ function build({ root, model, state, update, redraw, signal }) {
     paint(now);
     buttons(now);
     note.textContent = tell(now);
-    root.dataset.writing = String(job !== null);
   }
-  let prompted = null;
+  let before = {};
   function draw(now) {
-    if (prompted !== now.prompt) { field.value = prompted = now.prompt; complain(""); }
+    if (before.prompt !== now.prompt || before.used !== now.used) { field.value = now.prompt; complain(""); }    // another text, or Reset
+    before = now;
     const key = keyOf(now);
     if (key !== wanted && (engine || key === stored.key)) {
       if (key === stored.key) { shown = stored; wanted = key; job = null; }
