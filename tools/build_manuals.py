@@ -19,7 +19,7 @@ from pathlib import Path
 from tools.plain_manual import paragraphs
 
 TARGET = Path(__file__).parents[1] / "attnlib/data/manuals.txt.xz"
-SHA256 = ""
+SHA256 = "886a9b568ec197c81f9b4fea3b3961041cf310cc8da022c317900bfb7085653b"
 DEBIAN = "python3.11-doc"
 MADE_WITH = {
     "python": "3.11.7",

@@ -98,9 +98,7 @@ def make_writer(sizes: dict[str, int] = SIZES, *, dropout: float = 0.0) -> Decod
     Returns:
         The model, in training mode.
     """
-    sizes = dict(sizes)
     return Decoder(
-        *(sizes.pop(name) for name in ("vocab_size", "max_length", "embed_dim", "num_heads", "num_layers")),
         **sizes,
         dropout=dropout,
         rotary=rotary,
