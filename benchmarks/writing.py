@@ -19,9 +19,9 @@ SITE = Path(__file__).parents[1] / "_build" / "html"
 # when the text has how many tokens, in milliseconds after the press
 WATCH = """() => {
   const root = document.querySelector(".pa-writer"), text = root.querySelector(".pa-text");
-  const counted = () => text.querySelectorAll(".pa-token").length;
+  const many = () => text.querySelectorAll(".pa-token").length;
   const began = performance.now(), seen = [];
-  const look = () => { if (seen.at(-1)?.[1] !== counted()) seen.push([performance.now() - began, counted()]); };
+  const look = () => { if (seen.at(-1)?.[1] !== many()) seen.push([performance.now() - began, many()]); };
   new MutationObserver(look).observe(text, { childList: true });
   window.seen = seen;
   root.querySelector(".pa-play").click();

@@ -84,7 +84,7 @@ function build({ root, model, state, update, redraw, signal }) {
   const seed = make("output", {}), another = button("Another", () => update({ seed: state().seed % 999 + 1 }));
   const seeds = make("div", { class: "pa-seed" }, make("span", {}, "Seed"), seed, another);
 
-  const text = ownKeys(make("div", { class: "pa-text", tabindex: "0", role: "group" }));
+  const text = ownKeys(make("div", { class: "pa-text", tabindex: "0", role: "group", "aria-label": "The text, token by token. Arrow keys choose one." }));
   const said = make("p", { class: "pa-said" });
   const thumbs = range(layers * heads).map(() => make("span", { class: "pa-thumb" }));
   const headName = (n) => `layer ${Math.floor(n / heads) + 1}, head ${n % heads + 1}`;
