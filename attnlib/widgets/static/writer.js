@@ -9,8 +9,10 @@ const PATIENCE = 20000;          // milliseconds until the weights must be there
 /** The words of a token in a sentence or a table. A token comes as a text with a character for each of its bytes. */
 function nameOf(token, place) {
   if (token === "\f") return place === 0 ? "start" : "end";
-  return /^\n+ *$/.test(token) ? "new line" : visible(token);
+  return /^ +$/.test(token) ? "space" : /^\n+ *$/.test(token) ? "new line" : visible(token);
 }
+/** Whether a token is named by what it does, not by its letters. */
+const isSign = (token) => /^(\f|\n+ *| +)$/.test(token);
 const visible = (token) => token.replace(/[^\n -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
 
 /** Let the page draw; one that nobody sees draws nothing, and is not waited for. */
@@ -224,7 +226,7 @@ function build({ root, model, state, update, redraw, signal }) {
   });
 
   // Drawing
-  const quoted = (i) => (i === 0 || /^\n+ *$/.test(shown.tokens[i]) ? nameOf(shown.tokens[i], i) : `\u201c${nameOf(shown.tokens[i], i)}\u201d`);
+  const quoted = (i) => (isSign(shown.tokens[i]) ? nameOf(shown.tokens[i], i) : `\u201c${nameOf(shown.tokens[i], i)}\u201d`);
   /** What the chosen token, or one that is pointed at, looks at and expects. */
   function look(now, pointed = null) {
     const at = pointed ?? place(now), given = shown.weights(now.layer, now.head, at);
@@ -240,7 +242,7 @@ function build({ root, model, state, update, redraw, signal }) {
     table.querySelector("caption").textContent = now.temperature ? "Next token" : "Next token: the first";
     become(table.querySelector("tbody"), shown.next(at).map(([token, share]) => {
       const taken = token === shown.tokens[at + 1];
-      return row(make("span", { class: /^[\f]|^\n+ *$/.test(token) ? "pa-token pa-sign" : "pa-token" }, nameOf(token, at + 1)), [numberCell("next", share, share)], taken ? { class: "pa-taken" } : { class: "pa-left" });
+      return row(make("span", { class: isSign(token) ? "pa-token pa-sign" : "pa-token" }, nameOf(token, at + 1)), [numberCell("next", share, share)], taken ? { class: "pa-taken" } : { class: "pa-left" });
     }));
     text.dataset.asks = String(at);
   }
