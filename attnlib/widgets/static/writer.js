@@ -2,7 +2,7 @@
 const START = 12;                // the page break: before every text, and the model's own sign that it is done
 const LONGEST = 1000;            // characters of a beginning
 const SHOWN = 6;                 // tokens that may come next
-const PACE = 40, SLICE = 12;     // milliseconds from token to token, and of work between two frames
+const PACE = 40, SLICE = 20;     // milliseconds from token to token, and of work between two frames
 const FINEST = 64;               // squares across a head in small
 const PATIENCE = 20000;          // milliseconds until the weights must be there
 
@@ -268,7 +268,7 @@ function build({ root, model, state, update, redraw, signal }) {
       job && !engine ? `Fetching the model, ${megabytes}.` : "",
       job || engine ? "" : keyOf(now) !== wanted ? "Press Start to write it this way." : `This was written beforehand. Start fetches the model, ${megabytes}.`,
       !job && shown.over && keyOf(now) === shown.key ? shown.over : "",
-      now.causal ? "" : "Without the mask each token reads those after it, too, which training never allowed: the text breaks.",
+      now.causal ? "" : "Without the mask tokens see what follows them. They never learned to use it, and guess it worse.",
       odd ? `It has never read ${odd}: they come to it as unknown bytes.` : "",
     ];
     return parts.filter(Boolean).join(" ");
