@@ -95,6 +95,7 @@ function build({ root, model, state, update, redraw, signal }) {
   map.classList.add("pa-map");
   map.style.setProperty("--pa-heads", String(heads));
   const [use, putUse] = toggle("in use", (used) => { const { layer, head } = state(); update({ used: replaced(state().used, layer * heads + head, used) }); });
+  const [useLayer, putLayer] = toggle("its layer", (used) => { const { layer } = state(); update({ used: state().used.map((was, n) => (Math.floor(n / heads) === layer ? used : was)) }); });
   const [mask, putMask] = toggle("causal mask", (causal) => update({ causal }));
   const table = make("table", { class: "pa-next" }, make("caption", {}), make("tbody", {}));
 
@@ -279,7 +280,9 @@ function build({ root, model, state, update, redraw, signal }) {
     seed.textContent = String(now.seed);
     putHead(now.layer * heads + now.head);
     putUse(now.used[now.layer * heads + now.head]);
+    putLayer(now.used.slice(now.layer * heads, (now.layer + 1) * heads).some(Boolean));
     use.querySelector("span").textContent = `${headName(now.layer * heads + now.head)} in use`;
+    useLayer.querySelector("span").textContent = `layer ${now.layer + 1} in use`;
     putMask(now.causal);
     paint(now);
     buttons(now);
@@ -303,7 +306,7 @@ function build({ root, model, state, update, redraw, signal }) {
     parts: [make("div", { class: "pa-typed" }, make("label", { class: "pa-prompt" }, make("span", { class: "pa-hidden" }, "A beginning"), field), main), beginnings,
       make("div", { class: "pa-bar pa-how" }, heat, seeds, make("div", { class: "pa-go" }, step, further)),
       make("div", { class: "pa-notes" }, trouble, note), text, said,
-      make("div", { class: "pa-main" }, map, make("div", { class: "pa-side" }, table, use, mask))],
+      make("div", { class: "pa-main" }, map, make("div", { class: "pa-side" }, table, use, useLayer, mask))],
     help: "Click a token, or choose it with the arrow keys: the darker a token, the more weight the chosen head gives it, and the bars are what the model expects next. The squares are the heads, each with all its weights, queries down and keys across. What you switch off takes no part, and the text is written anew.",
     draw,
   };
