@@ -78,7 +78,9 @@ def shown(host, widget):  # noqa: F811
         )
         page.evaluate(ANSWER, given(widget))
         if answers:
-            page.evaluate("model.send = (content) => { model.sent.push(content); setTimeout(model.answer); }")
+            page.evaluate(
+                "() => { model.send = (content) => { model.sent.push(content); setTimeout(model.answer); }; }"
+            )
         return page
 
     return show
