@@ -44,7 +44,7 @@ function inSmall(rows) {
   const pen = picture.getContext("2d"), image = pen.createImageData(n, n);
   rows.forEach((row, i) => row.forEach((w, s) => {
     const at = 4 * (Math.floor(i * n / T) * n + Math.floor(s * n / T)) + 3;
-    image.data[at] = Math.max(image.data[at], 255 * Math.sqrt(w));
+    image.data[at] = Math.max(image.data[at], 17 * Math.round(15 * Math.sqrt(w)));    // sixteen shades: fewer bytes
   }));
   pen.putImageData(image, 0, 0);
   return picture.toDataURL();
