@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -41,7 +39,12 @@ class PositionClock(anywidget.AnyWidget):
     head = traitlets.Int(2).tag(sync=True)
 
     def hands(self) -> tuple[Tensor, Tensor]:
-        """Return query and key ``(4, 2)`` as the clocks show them, in float64."""
+        """Return query and key ``(4, 2)`` as the clocks show them, in float64.
+
+        Raises:
+            ValueError: If a part of the state is outside what the page can show; so do the others.
+        """
+        self._check()
         q, k = self._queries([self.place + self.distance]), self._keys([self.place])
         return q.view(HANDS, 2), k.view(HANDS, 2)
 
@@ -56,12 +59,21 @@ class PositionClock(anywidget.AnyWidget):
 
     def _table(self) -> Tensor:
         """Return the score for each place of the key and each distance, ``(101, 65)``."""
+        self._check()
         k = self._keys(range(PLACES + 1))
         q = self._queries(range(PLACES + FARTHEST + 1))
         scores = q @ k.T  # (165, 101)
         if self.kind == "alibi":
             scores = scores + self._falling()
         return torch.stack([scores[n : n + FARTHEST + 1, n] for n in range(PLACES + 1)])
+
+    def _check(self) -> None:
+        bounds = {"place": (0, PLACES), "distance": (0, FARTHEST), "back": (0, BACK), "head": (1, HEADS)}
+        for name, (low, high) in bounds.items():
+            if not low <= getattr(self, name) <= high:
+                raise ValueError(f"{name} must be from {low} to {high}, got {getattr(self, name)}")
+        if self.base not in BASES:
+            raise ValueError(f"base must be one of {', '.join(map(str, BASES))}, got {self.base}")
 
     def _falling(self) -> Tensor:
         """Return the bias of ALiBi for every place of the query and of the key, ``(165, 101)``."""
@@ -86,10 +98,6 @@ class PositionClock(anywidget.AnyWidget):
             return keys
         back = torch.full((len(places),), -self.back)
         return rotary(keys, back, base=self.base, interleaved=True)
-
-    def turns(self) -> list[float]:
-        """Return how many places each hand takes for a whole turn."""
-        return [2 * math.pi * self.base ** (2 * i / (2 * HANDS)) for i in range(HANDS)]
 
     def __repr__(self) -> str:
         where = f"query at {self.place + self.distance}, key at {self.place}"
