@@ -2,7 +2,8 @@
 
     python tools/measure_positions.py attnlib/data/positions.json --processes 6 --minutes 8
 
-It takes minutes on a GPU. What matters most is measured first, and after the given minutes it ends.
+It takes minutes on a GPU. What matters most is measured first, and after the given minutes it ends. Called again,
+it goes on: runs that the file has are kept.
 """
 
 from __future__ import annotations
@@ -35,12 +36,17 @@ def plan() -> list[dict]:
         for seed, task, kind in itertools.product(range(seeds), tasks, kinds):
             runs.append({"kind": kind, "task": task, **USUAL, **other, "seed": seed})
 
+    add()
+    add(tasks=("copy",), lr=3e-3)
+    add(("alibi", "relative", "rotary"), ("back",), lr=3e-3)
+    add(("relative", "none", "rotary"), ("copy",), seeds=1, steps=8000)
+    add(("alibi", "rotary", "relative"), ("back",), seeds=1, steps=8000)
     add(seeds=5)
-    add(lr=3e-3)
     add(layers=4)
     add(tasks=("back",), distance=24)
     add(steps=8000)
-    add(tasks=("back",), distance=2)
+    unique = {json.dumps(run): run for run in runs}
+    runs = list(unique.values())
     return runs
 
 
@@ -111,19 +117,29 @@ def main() -> None:
     parser.add_argument("file", type=Path)
     parser.add_argument("--processes", type=int, default=6)
     parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--first", type=int, help="only so many of the runs")
     options = parser.parse_args()
     device = pick_device()
     name = torch.cuda.get_device_name() if device.type == "cuda" else str(device)
-    begun, todo, done = time.monotonic(), plan()[: options.first], []
+    done = json.loads(options.file.read_text("utf8"))["runs"] if options.file.exists() else []
+    known = [_settings(run) for run in done]
+    begun, todo = time.monotonic(), [run for run in plan() if run not in known]
     with multiprocessing.get_context("spawn").Pool(options.processes) as pool:
-        for result in pool.imap(measure, todo):
+        for result in pool.imap_unordered(measure, todo):
             done.append(result)
-            write(options.file, done, f"{name}, float32")
+            write(options.file, sorted(done, key=_rank), f"{name}, float32")
             if time.monotonic() - begun > 60 * options.minutes:
                 pool.terminate()
                 break
-    print(f"{len(done)} of {len(todo)} runs in {time.monotonic() - begun:.0f} s")
+    print(f"{len(done)} of {len(plan())} runs, the last {time.monotonic() - begun:.0f} s")
+
+
+def _settings(run: dict) -> dict:
+    return {name: run[name] for name in ("kind", "task", *USUAL, "seed")}
+
+
+def _rank(run: dict) -> int:
+    """Return where a run stands in the plan."""
+    return [_settings(each) for each in plan()].index(_settings(run))
 
 
 if __name__ == "__main__":
