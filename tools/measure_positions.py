@@ -2,8 +2,8 @@
 
     python tools/measure_positions.py attnlib/data/positions.json --processes 6 --minutes 8
 
-It takes minutes on a GPU. What matters most is measured first, and after the given minutes it ends. Called again,
-it goes on: runs that the file has are kept.
+It takes minutes on a GPU. What matters most is measured first, and after the given minutes it ends. Called
+again, it goes on: runs that the file has are kept.
 """
 
 from __future__ import annotations

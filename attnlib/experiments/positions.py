@@ -122,7 +122,21 @@ def interpolated(heads: Tensor, positions: Tensor, *, factor: float) -> Tensor:
 
 
 def stretched_base(factor: float, D: int, *, base: float = 10000.0) -> float:
-    """Return the base with which the slowest hand turns slower by a factor, and the fastest as before."""
+    """Return the base with which the slowest hand turns slower by a factor, and the fastest as before.
+
+    Args:
+        factor: How many times slower.
+        D: Width of a head, at least 4: with one hand alone, the slowest is the fastest.
+        base: What the base was.
+
+    Returns:
+        The larger base.
+
+    Raises:
+        TypeError: If the width is not an int.
+        ValueError: If it is below 4.
+    """
+    require_whole("D", D, 4)
     return base * factor ** (D / (D - 2))
 
 
@@ -272,3 +286,25 @@ def stored_runs(kind: str, task: str, **settings) -> list[list[float]]:
     if not runs:
         raise ValueError(f"no run is stored with {asked}; attnlib/data/positions.json has those that are")
     return runs
+
+
+def stored_stretched(task: str, by: str, *, trained_on: bool = False) -> list[list[float]]:
+    """Return what rotary models got right with a slower clock, for every seed, over `ASKED`.
+
+    Args:
+        task: ``"back"`` or ``"copy"``.
+        by: ``"base"`` or ``"positions"``; with ``trained_on`` also ``"nothing"``, the clock as it was.
+        trained_on: Whether after a little training on texts of 256, with a clock four times slower; else
+            without any, with a clock slowed to fit each length.
+
+    Returns:
+        A list for each seed.
+
+    Raises:
+        ValueError: If nothing of the kind is stored.
+    """
+    part = "trained on" if trained_on else "stretched"
+    runs = [run[part] for run in stored()["runs"] if part in run and run["task"] == task]
+    if not runs or by not in runs[0]:
+        raise ValueError(f"no run of task {task!r} is stored that is {part} by {by!r}")
+    return [run[by] for run in runs]
