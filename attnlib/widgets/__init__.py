@@ -5,6 +5,7 @@ the same numbers by `attnlib`, for comparison and for tests.
 """
 
 from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
+from attnlib.widgets.clock import PositionClock
 from attnlib.widgets.cost import CostCalculator
 from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.fixed import FixedState
@@ -26,6 +27,7 @@ __all__ = [
     "GradientDecay",
     "HeadViewer",
     "MaskPainter",
+    "PositionClock",
     "Quiz",
     "ScalingLab",
     "TileStepper",

@@ -133,6 +133,7 @@ def test_a_change_from_python_is_drawn(host, name):
         "GradientDecay": ("length", 7),
         "HeadViewer": ("token", 2),
         "MaskPainter": ("layers", 3),
+        "PositionClock": ("distance", 9),
         "ScalingLab": ("power", 5),
         "WholeLayer": ("step", 4),
         "TileStepper": ("step", 5),

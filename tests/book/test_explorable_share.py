@@ -17,6 +17,7 @@ WHERE = {
     "masks": "book/06_causal_masks",
     "cost": "book/07_complexity",
     "tiles": "book/07_complexity",
+    "clock": "book/08_positions",
     "layer": "book/putting_it_together",
 }
 # each another state than the first, as an address spells it
@@ -29,6 +30,7 @@ STATES = {
     "masks": "mask=100000-110000-111000-111100-111110-111110&after=1&layers=2",
     "cost": "n=8192&d_model=4096&heads=32&kv_heads=8&layers=32&width=1&network=1&named=Llama+3+8B&gpu=24",
     "tiles": "step=3&size=3",
+    "clock": "kind=sinusoid&place=20&distance=9&base=300&back=4&head=5",
     "layer": "words=the+queen+helps+him&word=3&step=4&causal=0&heads=1&head=1",
 }
 SMALL = """root => [...root.querySelectorAll("button, input, select, [role=slider]")].filter((node) => node.checkVisibility())

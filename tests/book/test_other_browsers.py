@@ -24,6 +24,7 @@ EXPLORABLES = {
     "book/05_multi_head": {"heads", "quiz"},
     "book/06_causal_masks": {"masks", "quiz"},
     "book/07_complexity": {"cost", "quiz", "tiles"},
+    "book/08_positions": {"clock", "quiz"},
     "book/putting_it_together": {"layer"},
 }
 WHOLE = ["book/index", "book/03_queries_keys_values"]

@@ -166,11 +166,11 @@ def test_an_error_that_no_page_can_show_is_shown_without_it(monkeypatch, capsys)
 
 
 def test_an_unknown_exercise_is_named_with_those_there_are(capsys):
-    check("9.9", 1)
-    hint("8.8")
+    check("99.9", 1)
+    hint("98.8")
     out = capsys.readouterr().out
-    assert "There is no exercise 9.9. There are 1.2, " in out
-    assert "There is no exercise 8.8. There are 1.2, " in out
+    assert "There is no exercise 99.9. There are 1.2, " in out
+    assert "There is no exercise 98.8. There are 1.2, " in out
     assert "3.1, 3.2" in out
 
 
@@ -211,8 +211,8 @@ def test_hints_come_one_at_a_time_and_end(capsys):
     assert second.startswith("○ Exercise 3.1, hint 2 of 2. phone is (0, 4)")
     assert second == third
     assert second.endswith("(The last hint; the solutions page has a worked answer.)")
-    hint("8.8")
-    assert "There is no exercise 8.8" in capsys.readouterr().out
+    hint("98.8")
+    assert "There is no exercise 98.8" in capsys.readouterr().out
 
 
 def test_an_unusable_progress_file_is_told_and_kept(capsys, tmp_path):
