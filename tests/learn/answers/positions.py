@@ -36,7 +36,7 @@ def swaps(fn, x):
 
 def by_matrix(fn, x):
     tables = [torch.eye(len(x)).double()[torch.randperm(len(x))] for _ in range(20)]
-    return tensor(max((fn(p @ x) - p @ fn(x)).abs().max() for p in tables) > 1e-8)
+    return max((fn(p @ x) - p @ fn(x)).abs().max() for p in tables) > 1e-8
 
 
 def one_order(order, same=allclose):
@@ -129,6 +129,11 @@ def overwritten(x, m, theta):
     out[:, 0] = out[:, 0] * a.cos() - out[:, 1] * a.sin()
     out[:, 1] = out[:, 0] * a.sin() + out[:, 1] * a.cos()
     return out
+
+
+def plus(x, m, theta):
+    c, s = (m * theta).cos(), (m * theta).sin()
+    return torch.stack([x[:, 0] * c + x[:, 1] * s, x[:, 0] * s + x[:, 1] * c], 1)
 
 
 def step(at=len, key=len, again=False, values=False):
@@ -233,6 +238,7 @@ RIGHT = {
     "8.11": [
         base,
         base_by_search,
+        lambda context, d: round(base(context, d)),
         lambda context, d: math.exp(math.log(context / math.tau) * d / (d - 2)),
         lambda context, d: tensor(context / math.tau, dtype=torch.float64) ** (1 / (1 - 2 / d)),
     ],
@@ -266,8 +272,8 @@ WRONG = [
     ("8.2", one_order([1, 0, 2, 3, 4, 5]), "may be the ones that matter"),
     ("8.2", summed, "place by place, not their sum"),
     ("8.2", lambda fn, x: False, "causal attention is missed"),
-    ("8.2", lambda fn, x: True, "attention without positions does not see"),
-    ("8.2", lambda fn, x: not every_order(fn, x), "attention without positions does not see"),
+    ("8.2", lambda fn, x: True, "treats each word by itself does not see"),
+    ("8.2", lambda fn, x: not every_order(fn, x), "treats each word by itself does not see"),
     ("8.2", lambda fn, x: (fn(x.flip(0)) - fn(x).flip(0)).abs() > 1e-9, "return one bool"),
     ("8.2", one_order([5, 0, 4, 1, 3, 2], lambda a, b: allclose(a, b, atol=0.01)), "tolerance is too wide"),
     ("8.3", CLOCK | {"angle": 30}, "that is hand 0"),
@@ -332,7 +338,9 @@ WRONG = [
     ("8.7", lambda x, m, t: turn(x, m, math.radians(t)), "in radians already"),
     ("8.7", overwritten, "keep the old one"),
     ("8.7", lambda x, m, t: x * torch.stack([(m * t).cos(), (m * t).sin()], 1), "only shrinks them"),
-    ("8.7", lambda x, m, t: turn(x, m, t).flip(1), "swapped"),
+    ("8.7", lambda x, m, t: turn(x, m, t).flip(1), "the two new features are swapped"),
+    ("8.7", plus, "the minus is missing"),
+    ("8.7", lambda x, m, t: turn(x, math.pi / 2 / t - m, t), "sine and cosine are swapped"),
     ("8.7", lambda x, m, t: x + torch.stack([(m * t).cos(), (m * t).sin()], 1), "adds the clock"),
     ("8.7", lambda x, m, t: x, "nothing is turned"),
     ("8.7", lambda x, m, t: turn(x, m, t).T, "the shape should be"),
@@ -347,6 +355,7 @@ WRONG = [
     ("8.8", lambda d: torch.arange(d).flip(0), "reversing leaves"),
     ("8.8", lambda d: [i + 1 if i % 2 == 0 else i - 1 for i in range(d)], "leaves them neighbours"),
     ("8.8", lambda d: range(0, d, 2), "half of the features"),
+    ("8.8", lambda d: [2 * i % d for i in range(d)], "the odd ones are missing"),
     ("8.8", lambda d: [*range(1, d + 1, 2), *range(2, d + 1, 2)], "counted from 0"),
     ("8.8", lambda d: torch.eye(d)[[*range(0, d, 2), *range(1, d, 2)]], "as a matrix"),
     ("8.8", lambda d: [(i, i + 1) for i in range(0, d, 2)], "these are the pairs"),
@@ -393,6 +402,7 @@ WRONG = [
     ("8.11", lambda context, d: (context * math.tau) ** (d / (d - 2)), "you multiply by 2 pi"),
     ("8.11", lambda context, d: (context / math.tau) ** (2 * d / (d - 2)), "with the 2"),
     ("8.11", lambda context, d: base(context, d) ** -1, "a minus too many"),
+    ("8.11", lambda context, d: (context / 360) ** (d / (d - 2)), "not 360"),
     ("8.11", lambda context, d: 10000, "is too small" if base(4096, 64) > 10000 else "is too large"),
     ("8.11", lambda context, d: base(context, 64), "for 131072 places"),
 ]
