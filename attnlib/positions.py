@@ -1,6 +1,6 @@
 """Putting order into attention: sinusoidal vectors, rotary embeddings, ALiBi.
 
-Chapter 3 of the book shows that attention alone sees a set.
+Attention alone sees a set. Chapter 8 of the book tells how it gets to know the order.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
 from attnlib.plotting.checks import blind_rows, five_tests, found_by, head_rows
+from attnlib.plotting.clocks import clock_rows, turned_arrows
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
@@ -37,6 +38,7 @@ from attnlib.plotting.looks import two_looks
 from attnlib.plotting.maps import two_steps, word_map
 from attnlib.plotting.matrices import matrices
 from attnlib.plotting.norms import block_road
+from attnlib.plotting.orders import two_orders
 from attnlib.plotting.pages import pages
 from attnlib.plotting.planes import plane
 from attnlib.plotting.points import scatter
@@ -81,6 +83,7 @@ __all__ = [
     "block",
     "block_road",
     "book_style",
+    "clock_rows",
     "curves",
     "cut_averages",
     "dot_rows",
@@ -125,7 +128,9 @@ __all__ = [
     "tiles",
     "token_bill",
     "traffic",
+    "turned_arrows",
     "two_looks",
+    "two_orders",
     "two_steps",
     "under_words",
     "unrolled_network",

@@ -16,7 +16,7 @@ def test_the_map_has_every_chapter_and_an_arc_for_each_that_it_says_it_needs():
     chapters = read(ROOT)
     assert [chapter.docname for chapter in chapters] == [f"book/{path.stem}" for path in CHAPTERS]
     assert [chapters[number - 1].needs for number in (1, 4, 6, 7)] == [[], [3], [3], [1, 3]]
-    svg = drawing(chapters, ["#"] * 7)
+    svg = drawing(chapters, ["#"] * len(chapters))
     assert len(re.findall(r"<path d=.M\d+ \d+C", svg)) == sum(len(chapter.needs) for chapter in chapters)
     assert 'aria-label="7. Complexity. What does looking everywhere cost? Needs 1 and 3."' in svg
 

@@ -11,6 +11,7 @@ from attnlib.experiments.tasks.lookup import (
     two_lookups,
 )
 from attnlib.experiments.tasks.manual import python_manual, words_of
+from attnlib.experiments.tasks.order import copies, own_place, places_back
 from attnlib.experiments.tasks.pronouns import PronounSentence, pronoun_sentences
 from attnlib.experiments.tasks.senses import SenseSentence, sense_sentences
 from attnlib.experiments.tasks.translation import NumberWords, number_words
@@ -21,7 +22,10 @@ __all__ = [
     "PronounSentence",
     "SenseSentence",
     "analogy_questions",
+    "copies",
     "number_words",
+    "own_place",
+    "places_back",
     "pronoun_sentences",
     "python_manual",
     "recall",
