@@ -146,6 +146,28 @@ def held_out_loss(model: Decoder, text: Letters) -> float:
     return cross_entropy(model(lines[:, :-1]), lines[:, 1:]).item()
 
 
+@torch.no_grad()
+def differences(model: Decoder, lines: Tensor) -> list[float]:
+    """Measure how different the letters of a line still are after each block: 1 minus the cosine of two of them.
+
+    Args:
+        model: From `partial_model`.
+        lines: Letters ``(B, T)``, on its device.
+
+    Returns:
+        The mean over all pairs of different places, before the first block and after each.
+    """
+    T = lines.shape[1]
+    x = model.token_embedding(lines) + model.position_embedding.weight[:T]  # (B, T, C)
+    found = []
+    for block in [None, *model.blocks]:
+        x = x if block is None else block(x, causal=True)
+        unit = nn.functional.normalize(x.double(), dim=-1)
+        cosines = unit @ unit.mT  # (B, T, T)
+        found.append(1 - (cosines.sum((1, 2)).mean().item() - T) / (T * (T - 1)))
+    return found
+
+
 def measure(text: Letters, device: torch.device | str = "cpu", **run) -> dict:
     """Make a model, train it, and note its loss on the way and at the end.
 
