@@ -16,20 +16,30 @@ from attnlib.multihead import MultiHeadAttention
 class TransformerBlock(nn.Module):
     """Add to each position what attention brings from the others, then what a network makes of it.
 
-    It is a pre-norm block: ``x + attention(norm(x))``, then ``x + network(norm(x))``.
+    It normalises what each part reads: ``x + attention(norm(x))``, then ``x + network(norm(x))``. The block
+    of 2017 normalised the sum: ``norm(x + attention(x))``, then ``norm(x + network(x))``. Many models of
+    today are made of this one::
+
+        TransformerBlock(C, H, norm="rms", gated=True, activation=F.silu, bias=False)
 
     Args:
         embed_dim: Model width C.
         num_heads: Query heads H.
         num_kv_heads: Key and value heads Hkv; H if not given.
-        hidden_dim: Width of the network, ``4 * C`` if not given.
+        hidden_dim: Width of the network, ``4 * C`` if not given; with a gate,
+            ``8 / 3 * C`` has as many weights.
         activation: What stands between the network's two layers.
-        dropout: Share dropped in training, of the weights and of what is added.
-        bias: Whether projections, network and norms have a bias.
+        dropout: Share dropped in training, of the weights, of the hidden layer and of what is added.
+        bias: Whether projections, network and norms have a bias; an RMS norm never has.
+        norm: ``"layer"`` takes the mean away and divides by the standard deviation, ``"rms"`` divides by the
+            root of the mean square.
+        norm_first: Whether to normalise what each part reads; else the sum.
+        gated: Whether a second projection is multiplied in, ``down(activation(gate(x)) * up(x))``: SwiGLU
+            with ``activation=F.silu``.
 
     Raises:
         TypeError: If a size is not an int.
-        ValueError: If the sizes do not divide, or the dropout is not in ``[0, 1)``.
+        ValueError: If the sizes do not divide, the dropout is not in ``[0, 1)``, or the norm is unknown.
     """
 
     def __init__(
@@ -42,6 +52,9 @@ class TransformerBlock(nn.Module):
         activation: Callable[[Tensor], Tensor] = F.gelu,
         dropout: float = 0.0,
         bias: bool = True,
+        norm: str = "layer",
+        norm_first: bool = True,
+        gated: bool = False,
     ) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(
@@ -49,8 +62,10 @@ class TransformerBlock(nn.Module):
         )
         hidden_dim = 4 * embed_dim if hidden_dim is None else hidden_dim
         require_whole("hidden_dim", hidden_dim, 1)
-        self.attention_norm = nn.LayerNorm(embed_dim, bias=bias)
-        self.network_norm = nn.LayerNorm(embed_dim, bias=bias)
+        self.norm_first = norm_first
+        self.attention_norm = make_norm(norm, embed_dim, bias=bias)
+        self.network_norm = make_norm(norm, embed_dim, bias=bias)
+        self.gate_proj = nn.Linear(embed_dim, hidden_dim, bias=bias) if gated else None
         self.up_proj = nn.Linear(embed_dim, hidden_dim, bias=bias)
         self.down_proj = nn.Linear(hidden_dim, embed_dim, bias=bias)
         self.activation = activation
@@ -83,31 +98,28 @@ class TransformerBlock(nn.Module):
             TypeError: If a dtype is wrong.
             ValueError: If a shape is wrong, or the cache is full.
         """
-        found = self.attention(
-            self.attention_norm(x), mask=mask, causal=causal, bias=bias, rotary=rotary, cache=cache
-        )  # (B, T, C)
-        x = x + self.drop(found)
-        hidden = self.drop(self.activation(self.up_proj(self.network_norm(x))))  # (B, T, hidden)
-        return x + self.drop(self.down_proj(hidden))
+        looks = {"mask": mask, "causal": causal, "bias": bias, "rotary": rotary, "cache": cache}
+        if self.norm_first:
+            x = x + self.drop(self.attention(self.attention_norm(x), **looks))  # (B, T, C)
+            return x + self._network(self.network_norm(x))
+        x = self.attention_norm(x + self.drop(self.attention(x, **looks)))  # (B, T, C)
+        return self.network_norm(x + self._network(x))
 
     @classmethod
     def from_torch(cls, layer: nn.TransformerEncoderLayer) -> TransformerBlock:
         """Copy a `torch.nn.TransformerEncoderLayer`: weights, activation, dropout, dtype, device and mode.
 
         Args:
-            layer: With ``norm_first=True``, of either ``batch_first``; the copy always takes ``(B, T, C)``.
+            layer: Of either ``norm_first`` and either ``batch_first``; the copy always takes ``(B, T, C)``.
 
         Returns:
             A block that computes the same.
 
         Raises:
             TypeError: If it is another kind of module.
-            ValueError: If the layer normalises after adding.
         """
         if not isinstance(layer, nn.TransformerEncoderLayer):
             raise TypeError(f"layer must be a nn.TransformerEncoderLayer, got {type(layer).__name__}")
-        if not layer.norm_first:
-            raise ValueError("layer must have norm_first=True, since the block is pre-norm, got False")
         attention = layer.self_attn
         block = cls(
             attention.embed_dim,
@@ -116,6 +128,7 @@ class TransformerBlock(nn.Module):
             activation=copy.deepcopy(layer.activation),  # one that learns is not shared
             dropout=layer.dropout.p,
             bias=layer.linear1.bias is not None,
+            norm_first=layer.norm_first,
         )
         block.to(layer.linear1.weight)
         block.attention = MultiHeadAttention.from_torch(attention)
@@ -128,3 +141,29 @@ class TransformerBlock(nn.Module):
             getattr(block, name).load_state_dict(module.state_dict())
         block.attention_norm.eps, block.network_norm.eps = layer.norm1.eps, layer.norm2.eps
         return block.train(layer.training)
+
+    def _network(self, x: Tensor) -> Tensor:
+        up = self.up_proj(x)  # (B, T, hidden)
+        hidden = self.activation(up) if self.gate_proj is None else self.activation(self.gate_proj(x)) * up
+        return self.drop(self.down_proj(self.drop(hidden)))  # (B, T, C)
+
+
+def make_norm(norm: str, dim: int, *, bias: bool = True) -> nn.Module:
+    """Make what brings each position to a common size.
+
+    Args:
+        norm: ``"layer"`` or ``"rms"``, as in `TransformerBlock`.
+        dim: Width C.
+        bias: Whether a layer norm has a bias; an RMS norm never has.
+
+    Returns:
+        The module, for ``(..., C)``.
+
+    Raises:
+        ValueError: If the norm is unknown.
+    """
+    if norm == "layer":
+        return nn.LayerNorm(dim, bias=bias)
+    if norm == "rms":
+        return nn.RMSNorm(dim, eps=1e-5)  # as a layer norm has; PyTorch's own default depends on the dtype
+    raise ValueError(f'norm must be "layer" or "rms", got {norm!r}')

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import copy
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib._validate import require_tensor, require_whole, shape
 from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
+from attnlib.multihead import check_rotary
 
 
 class Decoder(nn.Module):
     """Predict the next token of a sequence from those before it.
 
+    With nothing but sizes it is the model of 2018. Most of today's are closer to::
+
+        today = {"norm": "rms", "gated": True, "activation": F.silu, "bias": False}
+        Decoder(V, max_length, C, H, layers, rotary=rotary, tied=True, **today)
+
     Args:
         vocab_size: How many tokens V there are.
-        max_length: The longest sequence; each position has a learned vector.
+        max_length: The longest sequence; each position has a learned vector, unless there is ``rotary``.
         embed_dim: Model width C.
         num_heads: Query heads H of each block.
         num_layers: Blocks.
         num_kv_heads: Key and value heads Hkv; H if not given.
-        dropout: Share dropped in training.
+        dropout: Share dropped in training, of the embeddings and in each block.
+        rotary: What turns queries and keys by their positions, instead of a learned vector for each:
+            `attnlib.rotary`, or any function that `MultiHeadAttention.forward` takes.
+        tied: Whether the token embedding also serves as the output weights: ``head`` is then None.
+        **block: Of each `TransformerBlock`: ``hidden_dim``, ``activation``, ``bias``, ``norm``,
+            ``norm_first``, ``gated``. The last norm is of the same kind; with ``norm_first=False`` there is
+            none, since the last block ends in its own.
 
     Raises:
-        TypeError: If a size is not an int.
-        ValueError: If a size is below 1, or the sizes do not divide.
+        TypeError: If a size is not an int, ``rotary`` is not a function, or a block has no such argument.
+        ValueError: If a size is below 1, the sizes do not divide, or the norm is unknown.
     """
 
     def __init__(
@@ -40,6 +54,9 @@ class Decoder(nn.Module):
         *,
         num_kv_heads: int | None = None,
         dropout: float = 0.0,
+        rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
+        tied: bool = False,
+        **block,
     ) -> None:
         super().__init__()
         for name, size in (
@@ -48,19 +65,24 @@ class Decoder(nn.Module):
             ("num_layers", num_layers),
         ):
             require_whole(name, size, 1)
+        check_rotary(rotary)
         self.max_length = max_length
         self.vocab_size = vocab_size
+        self.rotary = rotary
         self.blocks = nn.ModuleList(
-            TransformerBlock(embed_dim, num_heads, num_kv_heads=num_kv_heads, dropout=dropout)
+            TransformerBlock(embed_dim, num_heads, num_kv_heads=num_kv_heads, dropout=dropout, **block)
             for _ in range(num_layers)
         )
         self.token_embedding = nn.Embedding(vocab_size, embed_dim)
-        self.position_embedding = nn.Embedding(max_length, embed_dim)
+        self.position_embedding = nn.Embedding(max_length, embed_dim) if rotary is None else None
         self.drop = nn.Dropout(dropout)
-        self.norm = nn.LayerNorm(embed_dim)
-        self.head = nn.Linear(embed_dim, vocab_size, bias=False)
-        for embedding in (self.token_embedding, self.position_embedding):
-            nn.init.normal_(embedding.weight, std=0.02)
+        last = self.blocks[-1]
+        self.norm = copy.deepcopy(last.network_norm) if last.norm_first else nn.Identity()
+        # tied weights are used, not shared: a second name for them is lost on the way to meta and back
+        self.head = None if tied else nn.Linear(embed_dim, vocab_size, bias=False)
+        nn.init.normal_(self.token_embedding.weight, std=0.02)
+        if self.position_embedding is not None:
+            nn.init.normal_(self.position_embedding.weight, std=0.02)
 
     def forward(self, tokens: Tensor, *, caches: list[KVCache] | None = None) -> Tensor:
         """Score every token as the next one, at every position at once.
@@ -83,11 +105,15 @@ class Decoder(nn.Module):
         """
         start = self._check_caches(caches)
         self._check(tokens, start)
-        positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
-        x = self.drop(self._embed(tokens) + self.position_embedding(positions))  # (B, T, C)
+        x = self._embed(tokens)  # (B, T, C)
+        if self.position_embedding is not None:
+            positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
+            x = x + self.position_embedding(positions)
+        x = self.drop(x)
         for i, block in enumerate(self.blocks):
-            x = block(x, causal=True, cache=None if caches is None else caches[i])
-        return self.head(self.norm(x))  # (B, T, V)
+            x = block(x, causal=True, rotary=self.rotary, cache=None if caches is None else caches[i])
+        x = self.norm(x)
+        return F.linear(x, self.token_embedding.weight) if self.head is None else self.head(x)  # (B, T, V)
 
     @torch.no_grad()
     def generate(

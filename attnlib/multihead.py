@@ -225,11 +225,7 @@ class MultiHeadAttention(nn.Module):
                 raise ValueError("a cache is for self-attention: give either context or cache, got both")
             if rotary is not None:
                 raise ValueError("rotary is for self-attention: give either context or rotary, got both")
-        if rotary is not None and not callable(rotary):
-            raise TypeError(
-                f"rotary must be a function of heads and positions, got {type(rotary).__name__}; "
-                f"use attnlib.rotary, or functools.partial(attnlib.rotary, base=...)"
-            )
+        check_rotary(rotary)
         if cache is not None:
             self._check_cache(x, cache)
 
@@ -290,6 +286,15 @@ class Attend(nn.Module):
             return fused_attention(q, k, v, dropout=dropout, **options), None
         heads, weights = dense_attention(q, k, v, dropout=dropout, **options)
         return heads, weights.to(q.dtype)
+
+
+def check_rotary(rotary: object) -> None:
+    """Refuse what cannot turn queries and keys."""
+    if rotary is not None and not callable(rotary):
+        raise TypeError(
+            f"rotary must be a function of heads and positions, got {type(rotary).__name__}; "
+            f"use attnlib.rotary, or functools.partial(attnlib.rotary, base=...)"
+        )
 
 
 def _turn(

@@ -51,6 +51,8 @@ def rotary(
     """Turn pairs of features of queries or keys by an angle that grows with the position.
 
     The dot product of a turned query and a turned key depends on how far apart they are, not on where.
+    Angles are computed in float32, in float64 for float64. Half precision is turned in float32 and rounded
+    once, at the end: in bfloat16 itself there would be no position 257.
 
     Args:
         x: Queries or keys ``(..., T, D)``.

@@ -1,9 +1,13 @@
+import copy
+import math
+
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from attnlib import alibi_bias, causal_mask, rotary
-from attnlib.blocks import TransformerBlock
+from attnlib.blocks import TransformerBlock, make_norm
 from tests import DEVICE, assert_close
 
 B, T, C, H = 2, 5, 12, 3
@@ -26,6 +30,117 @@ def test_it_is_two_residual_steps():
     assert made.up_proj.out_features == 4 * C
 
 
+def test_with_the_norm_last_each_sum_is_normalised():
+    made, x = block(norm_first=False), randn(B, T, C)
+    y = made.attention_norm(x + made.attention(x))
+    expected = made.network_norm(y + made.down_proj(nn.functional.gelu(made.up_proj(y))))
+    assert_close(made(x), expected)
+    out = made(x)
+    assert_close(out.mean(-1), torch.zeros(B, T, device=DEVICE), atol=1e-5, rtol=0)
+    assert_close(out.var(-1, unbiased=False), torch.ones(B, T, device=DEVICE), atol=1e-3, rtol=0)
+
+
+def gated_network(x, weights):
+    """down(silu(gate(x)) * up(x)) for one position, number by number."""
+    hidden = []
+    for gate_row, gate_bias, up_row, up_bias in zip(*weights["gate"], *weights["up"], strict=True):
+        gate = sum(w * number for w, number in zip(gate_row, x, strict=True)) + gate_bias
+        up = sum(w * number for w, number in zip(up_row, x, strict=True)) + up_bias
+        hidden.append(gate / (1 + math.exp(-gate)) * up)
+    rows, biases = weights["down"]
+    return [
+        sum(w * h for w, h in zip(row, hidden, strict=True)) + b for row, b in zip(rows, biases, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_a_gated_network_is_what_a_loop_over_its_numbers_gives(norm_first):
+    made = block(gated=True, activation=F.silu, hidden_dim=7, norm_first=norm_first).double()
+    for parameter in made.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    nn.init.zeros_(made.attention.out_proj.weight)
+    nn.init.zeros_(made.attention.out_proj.bias)
+    x = randn(B, T, C).double()
+    weights = {
+        part: [p.tolist() for p in (getattr(made, f"{part}_proj").weight, getattr(made, f"{part}_proj").bias)]
+        for part in ("gate", "up", "down")
+    }
+    read = made.network_norm(x) if norm_first else made.attention_norm(x)
+    added = torch.tensor(
+        [[gated_network(position, weights) for position in row] for row in read.tolist()]
+    ).to(x)
+    assert_close(made(x), x + added if norm_first else made.network_norm(read + added), atol=1e-6, rtol=1e-6)
+
+
+def test_the_gate_is_multiplied_in_and_without_one_there_is_none():
+    made, x = block(gated=True), randn(B, T, C)
+    y = x + made.attention(made.attention_norm(x))
+    read = made.network_norm(y)
+    expected = y + made.down_proj(F.gelu(made.gate_proj(read)) * made.up_proj(read))
+    assert_close(made(x), expected)
+    assert made.gate_proj.weight.shape == made.up_proj.weight.shape == (4 * C, C)
+    assert block().gate_proj is None
+    assert not any("gate" in name for name in block().state_dict())
+
+
+def test_an_rms_norm_divides_by_the_root_of_the_mean_square():
+    made, x = block(norm="rms"), 3 * randn(B, T, C)
+    nn.init.normal_(made.attention_norm.weight)
+    expected = x / (x.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt() * made.attention_norm.weight
+    assert_close(made.attention_norm(x), expected)
+    assert type(made.attention_norm) is type(made.network_norm) is nn.RMSNorm
+    assert made.attention_norm is not made.network_norm
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_an_rms_norm_has_the_same_small_number_inside_in_every_dtype(dtype):
+    made = make_norm("rms", 4).to(DEVICE, dtype)
+    x = torch.full((1, 4), 2**-9, device=DEVICE, dtype=dtype)
+    assert_close(
+        made(x).double(), torch.full_like(x, 2**-9 / math.sqrt(2**-18 + 1e-5)).double(), rtol=0.01, atol=0
+    )
+
+
+TODAY = {"norm": "rms", "gated": True, "activation": F.silu, "bias": False}
+KINDS = [TODAY, {"norm_first": False}, {**TODAY, "norm_first": False, "num_kv_heads": 1}]
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_every_parameter_of_every_kind_of_block_gets_a_gradient(options):
+    made, x = block(**options), randn(B, T, C).requires_grad_()
+    (made(x, causal=True) * randn(B, T, C, seed=1)).sum().backward()
+    for name, tensor in [("x", x), *made.named_parameters()]:
+        if not name.endswith("k_proj.bias"):  # which moves all scores of a query alike
+            assert tensor.grad.abs().max() > 1e-6, name
+
+
+@pytest.mark.parametrize("options", KINDS)
+def test_a_block_comes_back_from_its_state(options):
+    made, x = block(**options), randn(B, T, C)
+    again = TransformerBlock(C, H, **options).to(DEVICE)
+    assert not torch.allclose(again(x), made(x))
+    again.load_state_dict(made.state_dict())
+    assert torch.equal(again(x), made(x))
+    assert torch.equal(copy.deepcopy(made)(x), made(x))
+
+
+def test_a_block_without_options_has_the_names_it_always_had():
+    layers = ("up_proj", "down_proj", "attention_norm", "network_norm")
+    parts = [f"attention.{part}_proj" for part in ("q", "k", "v", "out")] + list(layers)
+    assert sorted(block().state_dict()) == sorted(f"{p}.{kind}" for p in parts for kind in ("weight", "bias"))
+    assert isinstance(block().attention_norm, nn.LayerNorm)
+
+
+@pytest.mark.parametrize("options", [{}, *KINDS])
+def test_dropped_are_what_attention_brings_the_hidden_layer_and_what_the_network_adds(options):
+    made, widths = block(hidden_dim=7, dropout=0.5, **options), []
+    made.drop.register_forward_hook(lambda module, given, out: widths.append(given[0].shape[-1]))
+    made(randn(B, T, C))
+    assert widths == [C, 7, C]
+    made.eval()
+    assert torch.equal(made(randn(B, T, C)), made(randn(B, T, C)))
+
+
 def test_nothing_added_leaves_the_stream_alone():
     made, x = block(), randn(B, T, C)
     for projection in (made.attention.out_proj, made.down_proj):
@@ -34,7 +149,7 @@ def test_nothing_added_leaves_the_stream_alone():
     assert torch.equal(made(x), x)
 
 
-@pytest.mark.parametrize("options", [{}, {"num_kv_heads": 1, "hidden_dim": 7, "bias": False}])
+@pytest.mark.parametrize("options", [{}, {"num_kv_heads": 1, "hidden_dim": 7, "bias": False}, *KINDS])
 def test_cached_steps_equal_one_causal_pass(options):
     made, x = block(**options).eval(), randn(B, T, C)
     full = made(x, causal=True)
@@ -86,10 +201,11 @@ def test_a_copy_does_not_share_an_activation_that_learns():
             "layer must be a nn.TransformerEncoderLayer, got Linear",
         ),
         (
-            lambda: TransformerBlock.from_torch(nn.TransformerEncoderLayer(12, 3)),
+            lambda: TransformerBlock(12, 3, norm="batch"),
             ValueError,
-            "layer must have norm_first=True, since the block is pre-norm, got False",
+            """norm must be "layer" or "rms", got 'batch'""",
         ),
+        (lambda: TransformerBlock(12, 3, norm=None), ValueError, 'norm must be "layer" or "rms", got None'),
     ],
 )
 def test_bad_input_gets_this_message(call, error, message):
@@ -104,7 +220,8 @@ def test_from_torch_keeps_the_dropout_in_every_place():
     assert block.drop.p == block.attention.dropout == 0.25
 
 
-def test_the_attention_of_a_block_gets_its_dropout_and_its_bias():
-    made = block(dropout=0.3, bias=False)
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+def test_the_attention_of_a_block_gets_its_dropout_and_its_bias(norm):
+    made = block(dropout=0.3, bias=False, norm=norm, gated=True)
     assert made.attention.dropout == 0.3
     assert [name for name, _ in made.named_parameters() if "bias" in name] == []

@@ -1,16 +1,31 @@
+import copy
+import functools
+
 import pytest
 import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from attnlib import rotary
 from attnlib.instruments.counters import count_parameters
 from attnlib.model import Decoder, choose, in_mode
 from tests import DEVICE, assert_close
 
 pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 falls back
 
-V, LONGEST, C, H, LAYERS = 13, 11, 12, 6, 2
+V, LONGEST, C, H, LAYERS = 13, 11, 24, 6, 2
+BLOCK = {"norm": "rms", "gated": True, "activation": F.silu, "bias": False, "hidden_dim": 7}
+TODAY = {"rotary": rotary, "tied": True, **BLOCK}
+KINDS = [
+    {},
+    TODAY,
+    {"norm_first": False},
+    {"rotary": functools.partial(rotary, base=50.0), "num_kv_heads": 2},
+]
+kinds = pytest.mark.parametrize("kind", KINDS, ids=["2018", "today", "norm last", "rotary"])
 
 
 def decoder(**options):
@@ -30,7 +45,8 @@ def some_tokens(B=3, T=5, seed=0):
 def sharp(**options):
     """A decoder whose predictions are far apart, so that no rounding decides between them."""
     model = decoder(**options)
-    torch.nn.init.normal_(model.head.weight, std=3.0, generator=torch.Generator(DEVICE).manual_seed(1))
+    head = model.token_embedding if model.head is None else model.head
+    torch.nn.init.normal_(head.weight, std=3.0, generator=torch.Generator(DEVICE).manual_seed(1))
     return model
 
 
@@ -44,8 +60,138 @@ def test_parameters_by_hand():
     assert count_parameters(decoder()) == V * C + LONGEST * C + LAYERS * block + 2 * C + C * V
 
 
-def test_changing_a_token_changes_no_earlier_logit():
-    model, tokens = decoder(), some_tokens()
+def test_parameters_of_todays_model_by_hand():
+    attention, network, norms = 2 * C * C + 2 * C * 8, 3 * C * 7, 2 * C  # two key heads of four each
+    expected = V * C + LAYERS * (attention + network + norms) + C
+    assert count_parameters(decoder(num_kv_heads=2, **TODAY)) == expected
+
+
+def test_todays_model_is_these_steps():
+    model, tokens = decoder(**TODAY), some_tokens()
+    x = model.token_embedding.weight[tokens]
+    for block in model.blocks:
+        x = x + block.attention(block.attention_norm(x), causal=True, rotary=rotary)
+        read = block.network_norm(x)
+        x = x + block.down_proj(F.silu(block.gate_proj(read)) * block.up_proj(read))
+    expected = model.norm(x) @ model.token_embedding.weight.T
+    assert_close(model(tokens), expected)
+
+
+def test_the_last_norm_is_of_the_kind_of_the_blocks():
+    assert type(decoder(norm="rms").norm) is nn.RMSNorm
+    assert type(decoder().norm) is nn.LayerNorm
+    assert decoder().norm.bias is not None
+    assert decoder(bias=False).norm.bias is None
+    assert decoder().norm is not decoder().blocks[-1].network_norm
+
+
+def test_with_the_norm_last_the_last_block_is_read_as_it_is():
+    model, tokens = decoder(norm_first=False), some_tokens()
+    x = model.token_embedding.weight[tokens] + model.position_embedding.weight[:5]
+    for block in model.blocks:
+        x = block(x, causal=True)
+    assert_close(model(tokens), x @ model.head.weight.T)
+    assert not any(name.startswith("norm.") for name in model.state_dict())
+
+
+def test_without_a_bias_there_is_none_anywhere():
+    assert not [name for name, _ in decoder(bias=False).named_parameters() if "bias" in name]
+
+
+def test_a_model_without_options_has_the_names_it_always_had():
+    names = {name.split(".")[0] for name in decoder().state_dict()}
+    assert names == {"blocks", "token_embedding", "position_embedding", "norm", "head"}
+
+
+def test_rotary_needs_no_table_of_positions_and_keeps_the_order():
+    model, tokens = decoder(rotary=rotary), torch.tensor([[1, 2, 3]], device=DEVICE)
+    assert model.position_embedding is None
+    assert not any("position" in name for name in model.state_dict())
+    assert not torch.allclose(model(tokens)[:, -1], model(tokens[:, [1, 0, 2]])[:, -1])
+    other = decoder(rotary=functools.partial(rotary, base=2.0))
+    other.load_state_dict(model.state_dict())
+    assert not torch.allclose(model(tokens), other(tokens))
+
+
+def test_with_rotary_only_distances_count():
+    """What is repeated after a gap is found the same way, wherever it stands."""
+    model = decoder(rotary=rotary)
+    found = [block.attention for block in model.blocks]
+    x = torch.randn(1, 5, C, generator=torch.Generator().manual_seed(0)).to(DEVICE)
+    cache = found[0].make_cache(1, LONGEST)
+    here = found[0](x, causal=True, rotary=rotary)
+    hidden = torch.randn(1, 3, C, generator=torch.Generator().manual_seed(1)).to(DEVICE)
+    found[0](hidden, causal=True, rotary=rotary, cache=cache)
+    mask = torch.ones(5, 8, dtype=torch.bool, device=DEVICE)
+    mask[:, :3] = False
+    assert_close(found[0](x, mask=mask, causal=True, rotary=rotary, cache=cache), here, atol=1e-5, rtol=1e-5)
+
+
+# tied weights
+
+
+def test_tied_weights_are_one_parameter_that_learns_from_both_ends():
+    model, tokens = decoder(tied=True), some_tokens()
+    assert model.head is None
+    assert "head.weight" not in model.state_dict()
+    assert count_parameters(model) == count_parameters(decoder()) - V * C
+    unseen = [token for token in range(V) if token not in tokens]
+    F.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten()).backward()
+    gradient = model.token_embedding.weight.grad
+    assert (gradient[unseen].abs().amax(-1) > 1e-6).all()  # never read, yet among what might have come
+
+
+def test_tied_logits_are_those_of_a_head_with_the_same_weights():
+    tied, apart = decoder(tied=True), decoder()
+    apart.load_state_dict(tied.state_dict() | {"head.weight": tied.token_embedding.weight})
+    assert_close(tied(some_tokens()), apart(some_tokens()))
+
+
+@kinds
+def test_a_copy_and_what_is_loaded_from_a_state_compute_the_same_and_share_nothing(kind):
+    model, tokens = decoder(**kind), some_tokens()
+    expected = model(tokens)
+    with torch.device("meta"):
+        loaded = Decoder(V, LONGEST, C, H, LAYERS, **kind).eval()
+    loaded.load_state_dict(model.state_dict(), assign=True)
+    fresh = decoder(**kind)
+    nn.init.ones_(fresh.token_embedding.weight)
+    fresh.load_state_dict(model.state_dict())
+    copied = copy.deepcopy(model)
+    for made in (loaded, fresh, copied):
+        assert torch.equal(made(tokens), expected)
+        assert count_parameters(made) == count_parameters(model)
+    nn.init.zeros_(copied.token_embedding.weight)
+    assert torch.equal(model(tokens), expected)
+    assert not torch.equal(copied(tokens), expected)
+
+
+@kinds
+def test_every_parameter_of_every_kind_of_model_gets_a_gradient(kind):
+    model, tokens = decoder(**kind), some_tokens()
+    F.cross_entropy(sharp_logits(model, tokens), tokens.roll(1).flatten()).backward()
+    for name, parameter in model.named_parameters():
+        if not name.endswith("k_proj.bias"):  # which moves all scores of a query alike
+            assert parameter.grad.abs().max() > 1e-9, name
+
+
+def sharp_logits(model, tokens):
+    nn.init.normal_(model.token_embedding.weight, generator=torch.Generator(DEVICE).manual_seed(1))
+    return model(tokens).flatten(0, 1)
+
+
+@kinds
+def test_an_untrained_model_finds_all_tokens_about_equally_likely(kind):
+    torch.manual_seed(0)
+    model = Decoder(101, LONGEST, C, H, LAYERS, **kind).to(DEVICE)
+    tokens = torch.arange(101, device=DEVICE)[: 9 * LONGEST].view(9, LONGEST)
+    loss = F.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten().flip(0))
+    assert abs(loss.item() - torch.tensor(101.0).log().item()) < 0.5
+
+
+@kinds
+def test_changing_a_token_changes_no_earlier_logit(kind):
+    model, tokens = decoder(**kind), some_tokens()
     changed = tokens.clone()
     changed[:, 3] = (changed[:, 3] + 1) % V
     assert torch.equal(model(changed)[:, :3], model(tokens)[:, :3])
@@ -66,6 +212,25 @@ def test_cached_logits_equal_uncached(kv_heads, cuts):
         parts = [model(part, caches=caches) for part in tokens.split(cuts, 1)]
     assert_close(torch.cat(parts, 1), model(tokens))
     assert [cache.length for cache in caches] == [5, 5]
+
+
+@kinds
+@pytest.mark.parametrize("cuts", [[1, 1, 1, 1, 1], [3, 2]])
+def test_cached_logits_equal_uncached_in_every_kind_of_model(kind, cuts):
+    model, tokens = sharp(**kind), some_tokens()
+    caches = model.make_caches(3)
+    with torch.no_grad():
+        parts = [model(part, caches=caches) for part in tokens.split(cuts, 1)]
+    assert_close(torch.cat(parts, 1), model(tokens), rtol=1e-4, atol=1e-4)
+
+
+@kinds
+def test_every_kind_of_model_generates_the_same_with_and_without_a_cache(kind):
+    model, start = sharp(**kind), some_tokens(T=2)
+    greedy, without = (model.generate(start, 9, use_cache=use) for use in (True, False))
+    assert torch.equal(greedy, without)
+    for t in range(2, LONGEST):
+        assert torch.equal(model(greedy[:, :t])[:, -1].argmax(-1), greedy[:, t])
 
 
 @pytest.mark.parametrize("options", [{}, {"temperature": 0.8}, {"temperature": 1.2, "top_k": 3}])
@@ -157,29 +322,33 @@ class NothingIsReadBack(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def test_forward_reads_nothing_back():
-    model, tokens = decoder(), some_tokens()
+@kinds
+def test_forward_reads_nothing_back(kind):
+    model, tokens = decoder(**kind), some_tokens()
     with NothingIsReadBack():
         model(tokens)
         model(tokens, caches=model.make_caches(3))
 
 
-def test_forward_runs_where_there_are_no_numbers():
-    model, tokens = decoder().to("meta"), torch.zeros(3, 5, dtype=torch.int64, device="meta")
+@kinds
+def test_forward_runs_where_there_are_no_numbers(kind):
+    model, tokens = decoder(**kind).to("meta"), torch.zeros(3, 5, dtype=torch.int64, device="meta")
     assert model(tokens).shape == (3, 5, V)
     assert model(tokens, caches=model.make_caches(3)).shape == (3, 5, V)
 
 
-def test_the_whole_model_compiles_to_one_graph():
-    model = decoder()
+@kinds
+def test_the_whole_model_compiles_to_one_graph(kind):
+    model = decoder(**kind)
     torch._dynamo.reset()
     compiled = torch.compile(model, fullgraph=True, backend="eager")
     for T in (5, 7):
         assert_close(compiled(some_tokens(T=T)), model(some_tokens(T=T)))
 
 
-def test_the_model_is_exported_for_sequences_of_any_length():
-    model = decoder()
+@kinds
+def test_the_model_is_exported_for_sequences_of_any_length(kind):
+    model = decoder(**kind)
     sizes = {"tokens": {0: torch.export.Dim("B"), 1: torch.export.Dim("T", min=2, max=LONGEST)}}
     program = torch.export.export(model, (some_tokens(),), dynamic_shapes=sizes).module()
     for B, T in ((3, 5), (2, 7), (5, LONGEST)):
@@ -227,9 +396,10 @@ def test_caches_that_an_error_left_apart_are_refused_until_reset():
 # autocast
 
 
+@kinds
 @torch.no_grad()
-def test_under_autocast_cached_logits_equal_uncached_to_its_rounding():
-    model, tokens = decoder(num_kv_heads=2), some_tokens()
+def test_under_autocast_cached_logits_equal_uncached_to_its_rounding(kind):
+    model, tokens = decoder(**{"num_kv_heads": 2} | kind), some_tokens()
     with torch.autocast(DEVICE.type, torch.bfloat16):
         caches = model.make_caches(3)
         parts = [model(part, caches=caches) for part in tokens.split([3, 1, 1], 1)]
@@ -291,6 +461,27 @@ def test_top_one_and_temperature_zero_are_greedy():
         (lambda: Decoder(0, 5, 12, 3, 1), ValueError, "vocab_size must be at least 1, got 0"),
         (lambda: Decoder(5, 5, 12, 3, 0), ValueError, "num_layers must be at least 1, got 0"),
         (lambda: Decoder(5, 2.0, 12, 3, 1), TypeError, "max_length must be an int, got float (2.0)"),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, rotary=True),
+            TypeError,
+            "rotary must be a function of heads and positions, got bool; "
+            "use attnlib.rotary, or functools.partial(attnlib.rotary, base=...)",
+        ),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, norm="group"),
+            ValueError,
+            """norm must be "layer" or "rms", got 'group'""",
+        ),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, gate=True),
+            TypeError,
+            "TransformerBlock.__init__() got an unexpected keyword argument 'gate'",
+        ),
+        (
+            lambda: decoder(rotary=rotary)(some_tokens(T=12)),
+            ValueError,
+            "there are positions for max_length = 11 tokens, got 12 after 0; cut the tokens, or make a longer model",
+        ),
         (
             lambda: decoder()([[1]]),
             TypeError,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib import (
@@ -83,6 +84,8 @@ def modules(kind, **options):
 
 
 LAYER, BLOCK = modules(MultiHeadAttention), modules(TransformerBlock)
+TODAY = {"norm": "rms", "gated": True, "activation": F.silu, "bias": False}
+GATED, LAST = modules(TransformerBlock, **TODAY), modules(TransformerBlock, norm_first=False)
 
 
 CASES = {
@@ -145,6 +148,12 @@ CASES = {
         lambda x: LAYER[x.dtype](x, causal=True, need_weights=True)[1], ((B, T, C),), lengths=({1: "T"},), roundings=16
     ),
     "TransformerBlock": Case(lambda x: BLOCK[x.dtype](x, causal=True), ((B, T, C),), lengths=({1: "T"},), roundings=16),
+    "TransformerBlock, rms, gated, rotary": Case(
+        lambda x: GATED[x.dtype](x, causal=True, rotary=rotary), ((B, T, C),), lengths=({1: "T"},), roundings=16
+    ),
+    "TransformerBlock, norm last": Case(
+        lambda x: LAST[x.dtype](x, causal=True), ((B, T, C),), lengths=({1: "T"},), roundings=16
+    ),
 }  # fmt: skip
 
 every = pytest.mark.parametrize("name", CASES)
@@ -322,8 +331,9 @@ def test_meta_tensors_have_the_shape_and_dtype_of_the_result(name):
 
 def test_a_model_on_meta_has_the_shape_of_its_logits():
     with torch.device("meta"):
-        model = Decoder(11, 13, C, 3, 2)
-        assert model(torch.zeros(B, T, dtype=torch.int64)).shape == (B, T, 11)
+        for options in ({}, {"rotary": rotary, "tied": True, **TODAY}):
+            model = Decoder(11, 13, C, 3, 2, **options)
+            assert model(torch.zeros(B, T, dtype=torch.int64)).shape == (B, T, 11)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if CASES[name].masked])

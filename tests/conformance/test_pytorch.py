@@ -66,14 +66,25 @@ def test_multihead_attention(dtype, batch_first, training, bias, what, conforman
 @dtypes
 @batch_first
 @modes
+@pytest.mark.parametrize("norm_first", [True, False])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("activation", [F.relu, F.gelu])
 @pytest.mark.parametrize("what", ["plain", "causal", "padding"])
-def test_transformer_encoder_layer(dtype, batch_first, training, bias, activation, what, conformance):
+def test_transformer_encoder_layer(
+    dtype, batch_first, training, norm_first, bias, activation, what, conformance
+):
     conformance("torch.nn.TransformerEncoderLayer", "`TransformerBlock`: values, gradients")
     torch.manual_seed(0)
     theirs = nn.TransformerEncoderLayer(
-        C, H, 11, 0.0, activation, batch_first=batch_first, norm_first=True, bias=bias, layer_norm_eps=1e-3
+        C,
+        H,
+        11,
+        0.0,
+        activation,
+        batch_first=batch_first,
+        norm_first=norm_first,
+        bias=bias,
+        layer_norm_eps=1e-3,
     ).to(DEVICE, dtype)
     theirs.train(training)
     for parameter in theirs.parameters():

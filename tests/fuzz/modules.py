@@ -44,24 +44,48 @@ def expected_multihead(a, t, x, context, sizes, visible, prefix="", *, scale=Non
     return expected_linear_layer(a, t, prefix + "out_proj", out), a.softmax(scores, visible)
 
 
-def expected_norm(a, t, name, x):
+def expected_norm(a, t, name, x, *, rms=False):
     rows = a.stored_gradient(x)
     C = x.shape[-1]
     mean = exact(torch.full((*x.shape[1:-2], C, 1), 1 / C, dtype=torch.float64))
-    middle = a.add(rows, a.times(a.spread(a.matmul(rows, mean), x.shape[1:]), -1.0))
+    middle = rows if rms else a.add(rows, a.times(a.spread(a.matmul(rows, mean), x.shape[1:]), -1.0))
     inverse = a.curve(a.matmul(a.multiply(middle, middle), mean), inverse_root(1e-5))
     y = a.multiply(middle, a.spread(inverse, x.shape[1:]))
     y = a.multiply(y, a.spread(t[f"{name}.weight"], x.shape[1:]))
-    return a.stored(a.add(y, a.spread(t[f"{name}.bias"], x.shape[1:])))
+    if f"{name}.bias" in t:
+        y = a.add(y, a.spread(t[f"{name}.bias"], x.shape[1:]))
+    return a.stored(y)
 
 
-def expected_block(a, t, x, sizes, visible, prefix="", *, turned=False):
-    normed = expected_norm(a, t, prefix + "attention_norm", x)
-    out, _ = expected_multihead(a, t, normed, normed, sizes, visible, prefix + "attention.", turned=turned)
-    x = a.stored(a.add(a.stored_gradient(x), out))
-    hidden = expected_linear_layer(a, t, prefix + "up_proj", expected_norm(a, t, prefix + "network_norm", x))
-    hidden = a.stored(a.curve(hidden, GELU, kept=True))
-    return a.stored(a.add(a.stored_gradient(x), expected_linear_layer(a, t, prefix + "down_proj", hidden)))
+def expected_block(a, t, x, sizes, visible, prefix="", *, turned=False, norm="layer", norm_first=True, **_):
+    def normed(name, y):
+        return expected_norm(a, t, prefix + name, y, rms=norm == "rms")
+
+    def plus(y, added):
+        return a.stored(a.add(a.stored_gradient(y), added))
+
+    read = normed("attention_norm", x) if norm_first else x
+    out, _ = expected_multihead(a, t, read, read, sizes, visible, prefix + "attention.", turned=turned)
+    x = plus(x, out) if norm_first else normed("attention_norm", plus(x, out))
+    out = expected_network(a, t, prefix, normed("network_norm", x) if norm_first else x)
+    return plus(x, out) if norm_first else normed("network_norm", plus(x, out))
+
+
+def expected_network(a, t, prefix, x):
+    """Two layers, or three: a gate is there if it has weights."""
+    up = expected_linear_layer(a, t, prefix + "up_proj", x)
+    if f"{prefix}gate_proj.weight" not in t:
+        return expected_linear_layer(a, t, prefix + "down_proj", a.stored(a.curve(up, GELU, kept=True)))
+    gate = a.stored(a.curve(expected_linear_layer(a, t, prefix + "gate_proj", x), GELU, kept=True))
+    return expected_linear_layer(a, t, prefix + "down_proj", a.stored(a.multiply(gate, up)))
+
+
+def draw_kind(draw):
+    """Draw what a block is made of: half of them as ever, the others as they come."""
+    if draw.chance(0.5):
+        return {}
+    kinds = {"norm": draw.pick("layer", "rms"), "norm_first": draw.chance(0.5), "gated": draw.chance(0.5)}
+    return kinds | {"bias": draw.chance(0.5)}
 
 
 @dataclasses.dataclass
@@ -268,7 +292,7 @@ def cache_case(draw):
 def block_case(draw):
     sizes, dtype = draw_sizes(draw, 0.05), draw.dtype()
     cached = draw.chance(0.4) and sizes.T > 0
-    options = {"num_kv_heads": sizes.Hkv, "hidden_dim": draw.size()}
+    options = {"num_kv_heads": sizes.Hkv, "hidden_dim": draw.size()} | draw_kind(draw)
     setting = draw_setting(draw, sizes, sizes.T, dtype, cached=cached)
     visible = setting.visible(sizes, sizes.T)
 
@@ -283,7 +307,7 @@ def block_case(draw):
         return torch.cat(outs, 1)
 
     def expected(a, t):
-        return expected_block(a, t, t["x"], sizes, visible, turned=setting.turned)
+        return expected_block(a, t, t["x"], sizes, visible, turned=setting.turned, **options)
 
     case = Case("TransformerBlock", dtype, words(sizes=sizes, dtype=str(dtype), **options), call, expected)
     case.inputs["x"] = draw.normal((sizes.B, sizes.T, sizes.C), dtype)
@@ -299,12 +323,16 @@ def decoder_case(draw):
     arguments = (V, sizes.T + 1, sizes.C, sizes.H, layers)
     pieces = cuts(draw, sizes.T) if draw.chance(0.5) else None
     tokens = torch.randint(0, V, (sizes.B, sizes.T), generator=draw.generator).to(DEVICE)
-    model = attnlib.Decoder(*arguments, num_kv_heads=sizes.Hkv)
+    kind = draw_kind(draw)
+    turned = (sizes.C // sizes.H) % 2 == 0 and draw.chance(0.5)
+    options = {"num_kv_heads": sizes.Hkv, "tied": draw.chance(0.3), **kind}
+    options["rotary"] = attnlib.rotary if turned else None
+    model = attnlib.Decoder(*arguments, **options)
     inputs = draw_parameters(draw, model, dtype)
     visible = reference.mask_from(sizes.T, sizes.T, lambda i, j: j <= i)
 
     def call(function, t):
-        model = function(*arguments, num_kv_heads=sizes.Hkv).to(DEVICE, dtype)
+        model = function(*arguments, **options).to(DEVICE, dtype)
         if pieces is None:
             return functional_call(model, t, (tokens,))
         caches = model.make_caches(sizes.B)
@@ -312,14 +340,18 @@ def decoder_case(draw):
         return torch.cat(parts, 1)
 
     def expected(a, t):
-        words_in = a.stored_gradient(t["token_embedding.weight"])[:, tokens.cpu()]
-        places = t["position_embedding.weight"][:, : sizes.T]
-        x = a.stored(a.add(words_in, a.spread(places, words_in.shape[1:])))
+        x = a.stored_gradient(t["token_embedding.weight"])[:, tokens.cpu()]
+        if not turned:
+            places = t["position_embedding.weight"][:, : sizes.T]
+            x = a.stored(a.add(x, a.spread(places, x.shape[1:])))
         for i in range(layers):
-            x = expected_block(a, t, x, sizes, visible, f"blocks.{i}.")
-        return expected_linear_layer(a, t, "head", expected_norm(a, t, "norm", x))
+            x = expected_block(a, t, x, sizes, visible, f"blocks.{i}.", turned=turned, **kind)
+        if kind.get("norm_first", True):
+            x = expected_norm(a, t, "norm", x, rms=kind.get("norm") == "rms")
+        return expected_linear_layer(a, t, "token_embedding" if options["tied"] else "head", x)
 
     text = words(sizes=sizes, vocabulary=V, layers=layers, cached=pieces, dtype=str(dtype))
+    text += ", " + words(**kind, turned=turned, tied=options["tied"])
     case = Case("Decoder", dtype, text, call, expected, inputs, () if pieces else draw.some(inputs))
     case.others["tokens"] = tokens
     return case
