@@ -54,8 +54,10 @@ def wanted() -> list[dict]:
         {**lack, "layers": 4, "lr": lr, "seed": seed} for seed in three for lr in rates for lack in lacks
     ]
     runs += grid(seed=three, layers=[2], lr=rates, norm=places, warmup=climbs)
-    runs += grid(seed=two, norm=["after"], steps=[4000])
-    return runs + [{**lack, "steps": 4000, "seed": seed} for seed in two for lack in small]
+    runs += grid(seed=three, norm=["after"], warmup=[800, 1600], steps=[2400])
+    runs += grid(seed=three, norm=places, steps=[2400])
+    runs += grid(seed=three, layers=[6], norm=places, warmup=climbs)
+    return runs + [{**lack, "steps": 2400, "seed": seed} for seed in two for lack in small]
 
 
 def run_one(run: dict, device: str, end: float) -> dict | None:
@@ -99,9 +101,9 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--processes", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after so long")
-    parser.add_argument("--only", type=int, help="the first so many runs")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first so many runs")
     given = parser.parse_args()
-    end, runs, done = time.time() + given.seconds, wanted()[: given.only], []
+    end, runs, done = time.time() + given.seconds, wanted()[given.skip :], []
     with ProcessPoolExecutor(given.processes, get_context("spawn")) as pool:
         waiting = [pool.submit(run_one, run, given.device, end) for run in runs]
         for future in waiting:

@@ -7,6 +7,7 @@ compares them.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from importlib import resources
 
 import torch
@@ -57,13 +58,10 @@ class PartialBlock(TransformerBlock):
             x = self._half(x, self.network_norm, self._network)
         return x  # (B, T, C)
 
-    def _half(self, x: Tensor, norm: nn.Module, part: nn.Module) -> Tensor:
+    def _half(self, x: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:
         found = part(norm(x) if self.norm == "before" else x)
         x = found if self.without == "residual" else x + found
         return norm(x) if self.norm == "after" else x
-
-    def _network(self, x: Tensor) -> Tensor:
-        return self.down_proj(self.activation(self.up_proj(x)))
 
 
 def partial_model(
@@ -148,7 +146,7 @@ def held_out_loss(model: Decoder, text: Letters) -> float:
 
 @torch.no_grad()
 def differences(model: Decoder, lines: Tensor) -> list[float]:
-    """Measure how different the letters of a line still are after each block: 1 minus the cosine of two of them.
+    """Measure how different the letters of a line still are after each block: 1 minus the cosine of two.
 
     Args:
         model: From `partial_model`.

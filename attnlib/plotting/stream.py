@@ -30,7 +30,7 @@ def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Dr
         ValueError: If there is no row, no such place, or the drawing would be too wide.
     """
     if not rows:
-        raise ValueError("rows must name at least one place of the norms, got none")
+        raise ValueError("rows must name at least one place, got none")
     for place in rows.values():
         if place not in PLACES:
             raise ValueError(f"rows must name one of {', '.join(PLACES)}, got {place!r}")
