@@ -46,6 +46,7 @@ TRAINED |= {"fig-training-scalings", "fig-more-keys"}
 TRAINED |= {"fig-two-lookups", "fig-head-scores", "HeadViewer", "fig-weight-effect", "fig-two-heads"}
 TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-looks", "fig-shares"}
 TRAINED |= {"fig-sink", "fig-drop"}
+TRAINED |= {"fig-two-writers"}
 TRAINED |= {"fig-mistakes-loss", "fig-mistakes-explain"}
 TRAINED |= {"fig-together-pairs", "fig-together-answer", "fig-together-again"}
 
