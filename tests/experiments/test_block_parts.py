@@ -11,6 +11,8 @@ from attnlib.experiments.block_parts import (
     held_out_loss,
     measure,
     partial_model,
+    stored,
+    stored_runs,
     train_parts,
 )
 from tests import assert_close
@@ -104,3 +106,12 @@ def test_the_held_out_loss_of_an_even_guess_is_that_of_chance(text):
     with torch.no_grad():
         model.head.weight.zero_()
     assert held_out_loss(model, text) == pytest.approx(torch.tensor(11.0).log().item())
+
+
+def test_the_stored_runs_are_found_by_what_they_differ_in():
+    usual, after = stored_runs(), stored_runs(norm="after")
+    assert [run["seed"] for run in usual] == [run["seed"] for run in after] == [0, 1, 2, 3, 4]
+    assert max(run["held"] for run in usual) < stored()["bigram"] < min(run["held"] for run in after)
+    assert all(len(run["course"]) == 20 for run in stored()["runs"])
+    with pytest.raises(ValueError, match="no run is stored with .*'layers': 3"):
+        stored_runs(layers=3)
