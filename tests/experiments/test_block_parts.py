@@ -113,5 +113,5 @@ def test_the_stored_runs_are_found_by_what_they_differ_in():
     assert [run["seed"] for run in usual] == [run["seed"] for run in after] == [0, 1, 2, 3, 4]
     assert max(run["held"] for run in usual) < stored()["bigram"] < min(run["held"] for run in after)
     assert all(len(run["course"]) == 20 for run in stored()["runs"])
-    with pytest.raises(ValueError, match="no run is stored with .*'layers': 3"):
+    with pytest.raises(ValueError, match=r"no run is stored with .*'layers': 3"):
         stored_runs(layers=3)
