@@ -15,6 +15,7 @@ from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
 from attnlib.widgets.scaling import ScalingLab
 from attnlib.widgets.tiles import TileStepper
+from attnlib.widgets.writer import Writer
 
 __all__ = [
     "EQUATIONS",
@@ -30,4 +31,5 @@ __all__ = [
     "ScalingLab",
     "TileStepper",
     "WholeLayer",
+    "Writer",
 ]

@@ -15,18 +15,19 @@ except ImportError as error:
 __all__ = ["anywidget", "front_end", "traitlets"]
 
 
-def front_end(name: str) -> tuple[str, str]:
+def front_end(name: str, *parts: str) -> tuple[str, str]:
     """Return the script and the style of a widget, as it carries them to the page.
 
     Args:
         name: Which: ``plane`` for ``static/plane.js`` and ``static/plane.css``.
+        parts: Further scripts that it builds on, in order: ``writer_model`` for ``static/writer_model.js``.
 
     Returns:
         The two texts, each after what all widgets share, since a front end cannot import another file.
     """
     folder = resources.files("attnlib.widgets") / "static"
 
-    def joined(kind: str) -> str:
-        return "\n".join((folder / f"{stem}.{kind}").read_text("utf8") for stem in ("common", name))
+    def joined(kind: str, *stems: str) -> str:
+        return "\n".join((folder / f"{stem}.{kind}").read_text("utf8") for stem in stems)
 
-    return joined("js"), joined("css")
+    return joined("js", "common", *parts, name), joined("css", "common", name)

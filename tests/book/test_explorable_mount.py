@@ -26,6 +26,7 @@ async ([source, state, asked]) => {
     saved: 0, get: (name) => state[name], save_changes() { model.saved++; },
     set(name, value) { state[name] = value; for (const run of [...at(`change:${name}`)]) run(); },
     on: (event, run) => at(event).add(run), off: (event, run) => at(event).delete(run),
+    sent: [], send: (content) => model.sent.push(content), hear: (...answer) => { for (const run of [...at("msg:custom")]) run(...answer); },
     listening: () => [...listeners.values()].reduce((n, all) => n + all.size, 0),
   };
   const module = await import(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
@@ -136,6 +137,7 @@ def test_a_change_from_python_is_drawn(host, name):
         "ScalingLab": ("power", 5),
         "WholeLayer": ("step", 4),
         "TileStepper": ("step", 5),
+        "Writer": ("head", 2),
     }[name]
     page.evaluate("([name, value]) => model.set(name, value)", list(change))
     assert page.evaluate("el.innerHTML") != before

@@ -18,6 +18,7 @@ WHERE = {
     "cost": "book/07_complexity",
     "tiles": "book/07_complexity",
     "layer": "book/putting_it_together",
+    "writer": "book/index",
 }
 # each another state than the first, as an address spells it
 STATES = {
@@ -30,6 +31,7 @@ STATES = {
     "cost": "n=8192&d_model=4096&heads=32&kv_heads=8&layers=32&width=1&network=1&named=Llama+3+8B&gpu=24",
     "tiles": "step=3&size=3",
     "layer": "words=the+queen+helps+him&word=3&step=4&causal=0&heads=1&head=1",
+    "writer": "prompt=The+attention&temperature=0&seed=3&used=1111011111111111&causal=1&token=3&layer=1&head=0",
 }
 SMALL = """root => [...root.querySelectorAll("button, input, select, [role=slider]")].filter((node) => node.checkVisibility())
   .map((node) => [node, (node.closest("label") ?? node).getBoundingClientRect()])
