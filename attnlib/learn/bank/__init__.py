@@ -17,6 +17,7 @@ CHAPTERS = {
     "5": "multi_head",
     "6": "causal_masks",
     "7": "complexity",
+    "9": "transformer",
 }
 
 
