@@ -210,32 +210,25 @@ def test_the_first_text_is_there_without_weights_and_can_be_looked_at(shown, wid
 def test_the_page_writes_what_python_writes_with_every_setting(shown, widget):
     page = shown()
     n = len(widget.used)
-    settings = [
-        {},
+    first = {"prompt": BEGINNINGS[0], "temperature": 0.7, "seed": 1, "used": [True] * n, "causal": True}
+    changes = [
         {"temperature": 0.0},
         {"temperature": 1.0, "seed": 5, "prompt": BEGINNINGS[1]},
         {"used": [h != 5 for h in range(n)]},
         {"causal": False, "prompt": BEGINNINGS[2]},
+        {},
     ]
     press(page, "Start")
-    for changed in settings:
-        page.evaluate("all => { for (const [k, v] of Object.entries(all)) model.set(k, v); }", changed)
+    for change in changes:
+        page.evaluate("all => { for (const [k, v] of Object.entries(all)) model.set(k, v); }", first | change)
         page.evaluate("() => new Promise((go) => setTimeout(go))")
         at_rest(page)
-        for name, value in changed.items():
+        for name, value in (first | change).items():
             setattr(widget, name, value)
-        assert written(page) == spelled(widget, widget.write()), changed
-        values = "[...el.querySelectorAll('.pa-text .pa-token')].map((n) => +n.dataset.value)"
-        weights = widget.numbers(widget.write())[1][0, 0, -1]
-        assert page.evaluate(values) == pytest.approx(weights.tolist(), abs=CLOSE)
-        for name, value in {
-            "temperature": 0.7,
-            "seed": 1,
-            "prompt": BEGINNINGS[0],
-            "used": [True] * n,
-            "causal": True,
-        }.items():
-            setattr(widget, name, value)
+        tokens = widget.write()
+        assert written(page) == spelled(widget, tokens), change
+        weights = page.evaluate("[...el.querySelectorAll('.pa-text .pa-token')].map((n) => +n.dataset.value)")
+        assert weights == pytest.approx(widget.numbers(tokens)[1][0, 0, -1].tolist(), abs=CLOSE)
     assert page.evaluate("model.sent") == [{"ask": "writer_weights"}]  # once is enough
     assert page.trouble == []
 
