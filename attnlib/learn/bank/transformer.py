@@ -10,7 +10,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from attnlib.learn.calling import AnswerError, call
+from attnlib.learn.calling import AnswerError, call, tell_error
 from attnlib.learn.grading import Exercise, by_cases, normal, numbers, scalar
 from attnlib.positions import rotary
 
@@ -141,105 +141,118 @@ def repaired_block(answer: object) -> str | None:
     return by_cases(answer, _block(_before, _before), cases, mistakes)
 
 
-def _pairs(tokens: list[int]) -> list[tuple[int, int]]:
-    return list(pairwise(tokens))
-
-
-def _most_common(tokens: list[int]) -> tuple[int, int] | None:
-    pairs = _pairs(tokens)
-    return Counter(pairs).most_common(1)[0][0] if pairs else None  # of equals, the one met first
-
-
-def _replace(
-    tokens: list[int], pair: tuple[int, int] | None, new: int, *, times: int | None = None
-) -> list[int]:
+def _join(pieces: list[str], pair: tuple[str, str], *, times: int | None = None) -> list[str]:
+    """Join a pair wherever it stands, from left to right."""
     out, i = [], 0
-    while i < len(tokens):
-        if tuple(tokens[i : i + 2]) == pair and times != 0:
-            out, i, times = [*out, new], i + 2, None if times is None else times - 1
+    while i < len(pieces):
+        if tuple(pieces[i : i + 2]) == pair and times != 0:
+            out, i, times = [*out, "".join(pair)], i + 2, None if times is None else times - 1
         else:
-            out, i = [*out, tokens[i]], i + 1
+            out, i = [*out, pieces[i]], i + 1
     return out
 
 
-def _merge(tokens: list[int], new: int) -> list[int]:
-    return _replace(tokens, _most_common(tokens), new)
+def _cut(text: str, merges: list[tuple[str, str]], *, times: int | None = None) -> list[str]:
+    pieces = list(text)
+    for pair in merges:
+        pieces = _join(pieces, pair, times=times)
+    return pieces
 
 
-def _last_of_equals(tokens: list[int]) -> tuple[int, int]:
-    counts = Counter(_pairs(tokens))
-    return [pair for pair, n in counts.items() if n == max(counts.values())][-1]
-
-
-def _at_both(tokens: list[int], pair: tuple[int, int], new: int) -> list[int]:
-    """Replace every place where the pair stands, also two that share a token."""
-    out, skip = [], False
-    for i, token in enumerate(tokens):
-        if tuple(tokens[i : i + 2]) == pair:
-            out, skip = [*out, new], True
-        elif skip:
-            skip = False
-        else:
-            out.append(token)
+def _longest_first(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    """Take the longest known piece each time, from left to right."""
+    known, out = {"".join(pair) for pair in merges} | set(text), []
+    while text:
+        longest = max((text[:n] for n in range(1, len(text) + 1) if text[:n] in known), key=len)
+        out, text = [*out, longest], text[len(longest) :]
     return out
 
 
-def one_merge(answer: object) -> str | None:
-    """Grade one step of byte-pair encoding."""
-    texts = [
-        [3, 1, 2, 1, 2, 3, 1, 2],
-        [1, 1, 1, 1, 2],
-        [1, 1, 1, 2],
-        [5, 4, 4, 5, 5, 4],
-        [7, 8, 9],
-        [7],
-        [],
-        [2, 1, 1, 2, 1, 1, 3],
+def _leftmost_first(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    """Join the first two pieces that may be joined, until none are left."""
+    pieces, i = list(text), 0
+    while i < len(pieces) - 1:
+        if tuple(pieces[i : i + 2]) in merges:
+            pieces[i : i + 2], i = ["".join(pieces[i : i + 2])], 0
+        else:
+            i += 1
+    return pieces
+
+
+def _commonest_first(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    """Join the pair that is most common in this text, until none are left."""
+    pieces = list(text)
+    while found := [pair for pair in pairwise(pieces) if pair in merges]:
+        pieces = _join(pieces, max(found, key=found.count))
+    return pieces
+
+
+def _unordered(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    pieces = list(text)
+    for _ in text:
+        for pair in merges[::-1]:
+            pieces = _join(pieces, pair)
+    return pieces
+
+
+def new_word(answer: object) -> str | None:
+    """Grade the cutting of a new text by merges learned before."""
+    merges = [("t", "h"), ("i", "n"), ("th", "e"), ("h", "e"), ("in", "g"), ("e", "r")]
+    cases = [
+        ("the other ring", merges),
+        ("abc", [("a", "b"), ("b", "c"), ("a", "bc")]),  # the longest piece does not come up
+        ("abcbc", [("b", "c"), ("a", "bc"), ("a", "b")]),  # nor the one farthest to the left
+        ("abcbc", [("a", "b"), ("b", "c")]),  # nor the one that is common here
+        ("aaaab", [("a", "a"), ("aa", "b")]),
+        ("q", merges),
+        ("", merges),
+        ("xyzy", []),
     ]
-    cases = [(text, 300 + n) for n, text in enumerate(texts)]  # fmt: skip
     mistakes = [
-        (lambda t, n: t, "nothing is replaced."),
-        (lambda t, n: [], "it returns an empty list."),
-        (lambda t, n: _replace(t, _most_common(t), n, times=1), "only the first place is replaced: replace them all, from left to right."),
-        (lambda t, n: _replace(t, min(Counter(_pairs(t)).items(), key=lambda one: one[1])[0], n), "that is the rarest pair; the most common one is asked."),
-        (lambda t, n: _replace(t, _most_common(t)[::-1], n), "the pair is turned round: (1, 2) and (2, 1) are two pairs."),
-        (lambda t, n: _at_both(t, _most_common(t), n), "one token was used twice: in a row of three equal ones, the first two become the new token, and the third stays."),
-        (lambda t, n: _replace(t[::-1], _most_common(t)[::-1], n)[::-1], "replaced from the right; go from left to right."),
-        (lambda t, n: [n if tuple(t[i : i + 2]) == _most_common(t) else t[i] for i in range(len(t))], "the second token of the pair is still there: one new token stands for both."),
-        (lambda t, n: [n if token == Counter(t).most_common(1)[0][0] else token for token in t], "that replaces the most common token; asked is the most common pair of neighbours."),
-        (lambda t, n: _replace(t, _last_of_equals(t), n), "of pairs that are equally common, take the one that comes first in the text."),
-        (lambda t, n: _replace(t, max(Counter(_pairs(t)).items(), key=lambda one: (one[1], one[0]))[0], n), "of pairs that are equally common, take the one that comes first in the text, not the one with the largest numbers."),
-        (lambda t, n: _replace(t, min(Counter(_pairs(t)).items(), key=lambda one: (-one[1], one[0]))[0], n), "of pairs that are equally common, take the one that comes first in the text, not the one with the smallest numbers."),
-        (lambda t, n: [token for token in _merge(t, n) if token != n], "the pair is gone, but the new token is not there."),
+        (lambda t, m: list(t), "these are the letters; nothing is joined."),
+        (lambda t, m: _cut(t, m[::-1]), "the merges are applied from the last to the first; what was learned first comes first."),
+        (lambda t, m: _cut(t, m[:1]), "only the first merge is applied; go through them all."),
+        (lambda t, m: _cut(t, m, times=1), "each merge is applied at one place only: join the pair wherever it stands."),
+        (_longest_first, "you took the longest known piece from the left; apply the merges in the order in which they were learned."),
+        (_leftmost_first, "you joined from left to right whatever may be joined; apply the merges in the order in which they were learned."),
+        (_commonest_first, "you chose the pair that is most common in this text; the order was learned before, and does not depend on it."),
+        (_unordered, "the order is lost: each merge has its turn once, those learned first come first."),
+        (lambda t, m: t.split(), "a text is cut by merges, not at its spaces; a space is a letter like any other."),
+        (lambda t, m: [piece for piece in _cut(t, m) if piece != " "], "the spaces are lost: they are letters like any other."),
+        (lambda t, m: [piece for piece in _cut(t, m) if len(piece) > 1], "letters that no merge joins are pieces too."),
+        (lambda t, m: sorted(set(_cut(t, m)), key=t.find), "each piece stands there once; the text should come back when they are joined."),
+        (lambda t, m: _cut(t, m)[:-1], "the last piece is lost: go on to the end of the text."),
     ]  # fmt: skip
-    return _by_lists(answer, _merge, cases, mistakes)
+    return _by_lists(answer, _cut, cases, mistakes)
 
 
 def _by_lists(answer: object, reference: Callable, cases: list[tuple], mistakes: list[tuple]) -> str | None:
-    """Grade a function of a list of tokens that returns a list of tokens."""
-    for n, case in enumerate(cases):
-        where = f"right at first, but not for {case[0]}: " if n else ""
+    """Grade a function of a text and a list that returns a list of pieces."""
+    for n, (text, rest) in enumerate(cases):
+        where = f"right at first, but not for {text!r}: " if n else ""
         try:
-            result = call(answer, list(case[0]), *case[1:])
-        except (IndexError, ValueError) as error:
+            result = call(answer, text, list(rest))
+        except (IndexError, ValueError, KeyError) as error:
             if not n:
                 raise
-            return f"{where}it stops with {type(error).__name__}. Is there a pair at all? Without one the text stays as it is."
+            return where + tell_error(error, answer)
         if hasattr(result, "tolist"):
             result = result.tolist()
         if not isinstance(result, (list, tuple)):
-            raise AnswerError(f"return the list of tokens, got {type(result).__name__}.")
-        if list(result) == reference(*case):
+            raise AnswerError(f"return the list of pieces, got {type(result).__name__}.")
+        right = reference(text, rest)
+        if list(result) == right:
             continue
         for wrong, words in mistakes:
-            try:
-                if list(result) == wrong(*case):
-                    return where + words
-            except (IndexError, ValueError, TypeError):  # a mistake that stops here is not the one made
-                continue
-        if len(result) != len(reference(*case)):
-            return f"{where}{len(result)} tokens come back, which is too {'many' if len(result) > len(reference(*case)) else 'few'}."
-        return f"{where}the number of tokens is right, the tokens are not."
+            if list(result) == wrong(text, rest):
+                return where + words
+        if "".join(map(str, result)) != text:
+            return f"{where}joined again, the pieces are not the text."
+        side = "many" if len(result) > len(right) else "few"
+        many = (
+            f"these are too {side} pieces" if len(result) != len(right) else "the text is cut in other places"
+        )
+        return f"{where}{many}."
     return None
 
 
@@ -299,14 +312,23 @@ def _turned_attention(
     return scores.softmax(-1) @ values
 
 
-def _continued(first: Callable, key: Callable | None = None, **options) -> Callable:
-    """Return attention of new words whose positions begin at ``first(S)``, those of keys at ``key(S)``."""
+def _zero(S: int) -> int:
+    return 0
+
+
+def _behind(S: int) -> int:
+    return S
+
+
+def _continued(queries: Callable | None, keys: Callable | None, **options) -> Callable:
+    """Return attention of new words whose positions begin at ``queries(S)`` and ``keys(S)``; None turns nothing."""
+
+    def turned(x: Tensor, first: Callable | None, S: int) -> Tensor:
+        return x if first is None else rotary(x, torch.arange(len(x)) + first(S))
 
     def step(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
-        S, T = len(kept_k), len(q)
-        turned = rotary(q, torch.arange(T) + first(S))
-        keys = k if key is False else rotary(k, torch.arange(T) + (key or first)(S))
-        return _turned_attention(turned, keys, v, (kept_k, kept_v), **options)
+        S = len(kept_k)
+        return _turned_attention(turned(q, queries, S), turned(k, keys, S), v, (kept_k, kept_v), **options)
 
     return step
 
@@ -319,30 +341,32 @@ def continued(answer: object) -> str | None:
             normal(n, d, seed=s) for s, (n, d) in enumerate(((T, D), (T, D), (T, Dv), (S, Dv)))
         )
         cases.append((2 * q, 2 * k, v, rotary(2 * normal(S, D, seed=9)), kept_v))
-    right, zero, wide = (lambda S: S), (lambda S: 0), {"offset": 1000}
     unmasked = "no mask: where several words are new, each of them sees the new ones after it."
     start = "the positions begin at 0 again: the new words stand behind the kept ones."
+    again = "the kept keys are turned a second time: they were turned when they were kept. Turn the new ones only."
     mistakes = [
-        (_continued(zero, **wide), "as it was given: hand in the function after changing it."),
-        (_continued(right, **wide), f"the positions are right. But {unmasked}"),
-        (_continued(zero), f"the mask is right. But {start}"),
-        (_continued(right, again=True), "the kept keys are turned a second time: they were turned when they were kept. Turn the new ones only."),
-        (_continued(right, False, again=True), "the kept keys are turned a second time: they were turned when they were kept. Turn the new ones only."),
-        (_continued(zero, again=True), "the kept keys are turned a second time: they were turned when they were kept. Turn the new ones only."),
-        (_continued(right, zero), "the queries stand in the right place, the new keys still begin at 0."),
-        (_continued(zero, right), "the new keys stand in the right place, the queries still begin at 0."),
-        (_continued(right, False), "the new keys are not turned at all."),
-        (_continued(lambda S: S + 1), "the positions begin one too late: S words have the places 0 to S - 1."),
-        (_continued(lambda S: S - 1), "the positions begin one too early: S words have the places 0 to S - 1."),
-        (_continued(right, offset=-1), "no word sees itself: the diagonal belongs to the mask."),
-        (_continued(right, offset=1), "each word sees one word too many, the one after it."),
+        (_continued(_zero, _zero, offset=1000), "as it was given: hand in the function after changing it."),
+        (_continued(_behind, _behind, offset=1000), f"the positions are right. But {unmasked}"),
+        (_continued(_zero, _zero), f"the mask is right. But {start}"),
+        (_continued(_behind, None, again=True), again),
+        (_continued(_behind, _behind, again=True), again),
+        (_continued(_zero, None, again=True), f"{again} And the queries begin at 0."),
+        (_continued(_behind, _zero), "the queries stand in the right place, the new keys still begin at 0."),
+        (_continued(_zero, _behind), "the new keys stand in the right place, the queries still begin at 0."),
+        (_continued(_behind, None), "the new keys are not turned at all."),
+        (_continued(None, _behind), "the queries are not turned at all."),
+        (_continued(None, None), "nothing is turned: the new queries and keys need their positions."),
+        (_continued(lambda S: S + 1, lambda S: S + 1), "the positions begin one too late: S words have the places 0 to S - 1."),
+        (_continued(lambda S: S - 1, lambda S: S - 1), "the positions begin one too early: S words have the places 0 to S - 1."),
+        (_continued(_behind, _behind, offset=-1), "no word sees itself: the diagonal belongs to the mask."),
+        (_continued(_behind, _behind, offset=1), "each word sees one word too many, the one after it."),
         (_top_left, "the mask is aligned top-left, so the new words do not see what was kept: the last query must see the last key."),
     ]  # fmt: skip
-    return by_cases(answer, _continued(right), cases, mistakes)
+    return by_cases(answer, _continued(_behind, _behind), cases, mistakes)
 
 
 def _top_left(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
-    return _continued(lambda S: S, offset=-len(kept_k))(q, k, v, kept_k, kept_v)
+    return _continued(_behind, _behind, offset=-len(kept_k))(q, k, v, kept_k, kept_v)
 
 
 def _grams(tokens: list[int], n: int) -> list[tuple[int, ...]]:
@@ -356,7 +380,7 @@ def _repeated(tokens: list[int], n: int) -> float:
 
 def repeats(answer: object) -> str | None:
     """Grade the share of n-grams that stood in the text before."""
-    texts = [([1, 2, 3, 1, 2, 3, 1, 2, 4], 2), ([5, 5, 5, 5, 5], 3), ([1, 2, 3, 4, 5, 6], 2), ([7, 8, 7, 8, 7, 9], 1), ([3, 1, 4, 3, 1, 4, 3, 1], 4), ([2, 7], 2)]  # fmt: skip
+    texts = [([1, 2, 3, 1, 2, 3, 1, 2, 4, 5], 2), ([5, 5, 5, 5, 5], 3), ([1, 2, 1, 3, 4], 2), ([7, 8, 7, 8, 7, 9], 1), ([3, 1, 4, 3, 1, 4, 3, 1], 4), ([2, 7], 2)]  # fmt: skip
 
     def share(count: Callable) -> Callable:
         return lambda t, n: count(_grams(t, n)) / len(_grams(t, n))
@@ -437,14 +461,14 @@ EXERCISES = [
         "Every part reads a copy of the road that was brought to size, and adds to the road itself. So there is a path from the last layer to the first on which nothing is multiplied or divided.",
     ),
     Exercise(
-        "9.5", "One merge", "medium", 12,
+        "9.5", "Cut a new word", "medium", 10,
         (
-            "Count neighbours with `Counter(zip(tokens, tokens[1:]))`; `most_common(1)` gives the first of equals.",
-            "Walk with an index: if the pair stands here, append the new token and go on by two, else by one.",
-            "A text of one token has no pair, and one of none neither.",
+            "Begin with `list(text)`, the letters. Take the merges one after the other.",
+            "For each, walk along the pieces: where its pair stands, append both joined and go on by two, else append one and go on by one.",
+            "The page's own `merge(tokens, pair)` is that walk.",
         ),
-        one_merge,
-        "Repeat it a thousand times and you have a vocabulary. Nothing here knows what a word is, and yet common words become single tokens.",
+        new_word,
+        "The pieces depend on the order of the merges, not on what looks longest: the rules are replayed as they were learned. A word that nobody foresaw falls into shorter pieces, and nothing is ever unknown.",
     ),
     Exercise(
         "9.6", "Temperature and top-k", "medium", 10,

@@ -1,0 +1,496 @@
+"""Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
+
+import math
+from collections import Counter
+from fractions import Fraction
+from functools import partial, reduce
+from itertools import pairwise
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from attnlib import attention, causal_mask, rotary
+
+COUNTED = {"attention": 65536, "network": 131072, "hidden": 341}
+COSTS = {"nothing": math.log(50257), "perplexity": math.exp(2.4), "bits": 2.4 / math.log(2) / 2.5}
+LEFT = {"size": 5, "before": 1 / 5, "after": 2**-12}
+
+
+def rms(x, weight, eps):
+    wide = x.float()
+    return (wide * (wide.pow(2).mean(-1, keepdim=True) + eps).rsqrt() * weight).to(x.dtype)
+
+
+def rms_by_norm(x, weight, eps):
+    wide = x.double()
+    size = torch.linalg.vector_norm(wide, dim=-1, keepdim=True) / x.shape[-1] ** 0.5
+    return (wide / torch.sqrt(size**2 + eps) * weight).type_as(x)
+
+
+def rms_by_einsum(x, weight, eps):
+    wide = x.to(torch.float32)
+    square = torch.einsum("...c,...c->...", wide, wide) / x.shape[-1]
+    return torch.einsum("...c,...,c->...c", wide, (square + eps) ** -0.5, weight.float()).to(x.dtype)
+
+
+def rms_scaled(x, weight, eps):
+    largest = x.abs().amax(-1, keepdim=True).float()
+    small = x.float() / largest
+    root = (small.square().mean(-1, keepdim=True) + eps / largest**2).sqrt()
+    return (small / root * weight.float()).to(dtype=x.dtype)
+
+
+def rms_in_its_dtype(x, weight, eps):
+    return x / (x.pow(2).mean(-1, keepdim=True) + eps).sqrt() * weight
+
+
+def rms_wide(x, weight, eps):
+    return x.float() / (x.float().square().mean(-1, keepdim=True) + eps).sqrt() * weight
+
+
+def rms_like(size, outside=0.0):
+    return lambda x, w, e: (x.float() / (size(x.float(), e) + outside * e) * w).to(x.dtype)
+
+
+def mean_square(x, e=0.0):
+    return (x.square().mean(-1, keepdim=True) + e).sqrt()
+
+
+def before(x, norm_1, attend, norm_2, network):
+    x = x + attend(norm_1(x))
+    return x + network(norm_2(x))
+
+
+def before_in_small_steps(x, norm_1, attend, norm_2, network):
+    read = norm_1(x)
+    found = attend(read)
+    middle = torch.add(x, found)
+    return network(norm_2(middle)).add(middle)
+
+
+def before_in_a_loop(x, norm_1, attend, norm_2, network):
+    for norm, part in ((norm_1, attend), (norm_2, network)):
+        x = part(norm(x)) + x
+    return x
+
+
+def before_as_sum(x, norm_1, attend, norm_2, network):
+    found = attend(norm_1(x))
+    return sum([x, found, network(norm_2(x + found))])
+
+
+def given_block(x, norm_1, attend, norm_2, network):
+    x = norm_1(x)
+    x = x + attend(x)
+    return norm_2(x + network(x))
+
+
+def joined(pieces, pair, step=2):
+    out, i = [], 0
+    while i < len(pieces):
+        here = tuple(pieces[i : i + 2]) == pair
+        out.append("".join(pair) if here else pieces[i])
+        i += step if here else 1
+    return out
+
+
+def cut(text, merges):
+    pieces = list(text)
+    for pair in merges:
+        pieces = joined(pieces, pair)
+    return pieces
+
+
+def cut_in_place(text, merges):
+    pieces = [*text]
+    for a, b in merges:
+        i = 0
+        while i + 1 < len(pieces):
+            if pieces[i] == a and pieces[i + 1] == b:
+                pieces[i] += pieces.pop(i + 1)
+            i += 1
+    return pieces
+
+
+def cut_by_rank(text, merges):
+    pieces, rank = list(text), {pair: n for n, pair in enumerate(merges)}
+    while True:
+        found = [pair for pair in zip(pieces, pieces[1:]) if pair in rank]  # noqa: B905, RUF007 - as people write it
+        if not found:
+            return pieces
+        pieces = joined(pieces, min(found, key=rank.get))
+
+
+def cut_backwards(text, merges):
+    return tuple(joined(cut_backwards(text, merges[:-1]), merges[-1])) if merges else tuple(text)
+
+
+def cut_with_reduce(text, merges):
+    return reduce(joined, merges, list(text))
+
+
+def cut_dropping_the_last(text, merges):
+    pieces = list(text)
+    for pair in merges:
+        out, i = [], 0
+        while i < len(pieces) - 1:
+            here = tuple(pieces[i : i + 2]) == pair
+            out.append("".join(pair) if here else pieces[i])
+            i += 2 if here else 1
+        pieces = out + pieces[i:]
+    return pieces[:-1]
+
+
+def cut_longest(text, merges):
+    pieces = {a + b for a, b in merges}
+    out = []
+    while text:
+        n = max([n for n in range(1, len(text) + 1) if text[:n] in pieces], default=1)
+        out.append(text[:n])
+        text = text[n:]
+    return out
+
+
+def cut_from_the_left(text, merges):
+    pieces, changed = list(text), True
+    while changed:
+        changed = False
+        for i, pair in enumerate(pairwise(pieces)):
+            if pair in merges:
+                pieces[i : i + 2] = ["".join(pair)]
+                changed = True
+                break
+    return pieces
+
+
+def cut_by_count(text, merges):
+    pieces = list(text)
+    while found := [pair for pair in pairwise(pieces) if pair in merges]:
+        pieces = joined(pieces, Counter(found).most_common(1)[0][0])
+    return pieces
+
+
+def cut_once_each(text, merges):
+    pieces = list(text)
+    for a, b in merges:
+        for i in range(len(pieces) - 1):
+            if (pieces[i], pieces[i + 1]) == (a, b):
+                pieces[i : i + 2] = [a + b]
+                break
+    return pieces
+
+
+def cut_as_text(text, merges):
+    for a, b in merges:
+        text = text.replace(f"{a}{b}", f"[{a}{b}]")
+    return [piece for piece in text.replace("]", "[").split("[") if piece]
+
+
+def probabilities(logits, temperature, k):
+    logits = logits / temperature
+    least = logits.topk(k, dim=-1).values[:, -1:]
+    return logits.masked_fill(logits < least, -torch.inf).softmax(-1)
+
+
+def probabilities_scattered(logits, temperature, k):
+    values, places = torch.topk(logits, k)
+    return torch.zeros_like(logits).scatter(1, places, F.softmax(values / temperature, dim=1))
+
+
+def probabilities_divided(logits, temperature, k):
+    p = (logits.double() / temperature).softmax(-1)
+    p = torch.where(p.argsort(-1, descending=True).argsort(-1) < k, p, 0.0)
+    return p / p.sum(-1, keepdim=True)
+
+
+def probabilities_in_rows(logits, temperature, k):
+    rows = []
+    for row in logits.tolist():
+        kept, largest = set(sorted(range(len(row)), key=lambda i: -row[i])[:k]), max(row)
+        e = [math.exp((x - largest) / temperature) if i in kept else 0.0 for i, x in enumerate(row)]
+        rows.append([x / sum(e) for x in e])
+    return rows
+
+
+def probabilities_by_hand(logits, temperature, k):
+    e = (logits / temperature).exp()
+    e = e * (logits >= logits.topk(k).values[:, -1:])
+    return e / e.sum(-1, keepdim=True)
+
+
+def hidden(logits, k, value=-torch.inf):
+    return logits.masked_fill(logits < logits.topk(k).values[:, -1:], value)
+
+
+def continued(q, k, v, kept_k, kept_v):
+    positions = torch.arange(len(q)) + len(kept_k)
+    keys = torch.cat([kept_k, rotary(k, positions)])
+    return attention(rotary(q, positions), keys, torch.cat([kept_v, v]), causal=True)
+
+
+def continued_with_mask(q, k, v, kept_k, kept_v):
+    S, T = kept_k.shape[0], q.shape[0]
+    places = torch.arange(S, S + T)
+    q, k = rotary(q, places), rotary(k, places)
+    keys, values = torch.cat((kept_k, k), 0), torch.cat((kept_v, v), 0)
+    mask = torch.ones(T, S + T, dtype=torch.bool).tril(S)
+    return attention(q, keys, values, mask)
+
+
+def continued_in_rows(q, k, v, kept_k, kept_v):
+    rows = []
+    for t in range(len(q)):
+        place = torch.tensor([len(kept_k)])
+        kept_k = torch.cat([kept_k, rotary(k[t : t + 1], place)])
+        kept_v = torch.cat([kept_v, v[t : t + 1]])
+        scores = rotary(q[t : t + 1], place) @ kept_k.T / math.sqrt(q.shape[1])
+        rows.append(scores.softmax(-1) @ kept_v)
+    return torch.cat(rows)
+
+
+def continued_as_whole(q, k, v, kept_k, kept_v):
+    S = len(kept_k)
+    padded = [torch.cat([torch.zeros(S, q.shape[1]), x]) for x in (q, k)]
+    q, k = (rotary(x)[S:] for x in padded)
+    keys = torch.cat([kept_k, k])
+    return attention(q, keys, torch.cat([kept_v, v]), causal_mask(len(q), len(keys)))
+
+
+def step(q_at=None, k_at=None, *, turn_all=False, mask=lambda T, S: causal_mask(T, S)):
+    """A cached step with positions ``q_at(S)`` and ``k_at(S)``; by default the right ones."""
+
+    def fn(q, k, v, kept_k, kept_v):
+        S, T = len(kept_k), len(q)
+        places = [torch.arange(T) + (S if at is None else at(S)) for at in (q_at, k_at)]
+        q = rotary(q, places[0])
+        keys = rotary(torch.cat([kept_k, k])) if turn_all else torch.cat([kept_k, rotary(k, places[1])])
+        return attention(q, keys, torch.cat([kept_v, v]), mask(T, S + T))
+
+    return fn
+
+
+def given_step(q, k, v, kept_k, kept_v):
+    q, k = rotary(q), rotary(k)
+    keys, values = torch.cat([kept_k, k]), torch.cat([kept_v, v])
+    return attention(q, keys, values)
+
+
+def everything(T, S):
+    return torch.ones(T, S, dtype=torch.bool)
+
+
+def repeats(tokens, n):
+    grams = [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+    return 1 - len(set(grams)) / len(grams)
+
+
+def repeats_walking(tokens, n):
+    seen, again, places = set(), 0, 0
+    for i in range(n, len(tokens) + 1):
+        gram = tuple(tokens[i - n : i])
+        again += gram in seen
+        places += 1
+        seen.add(gram)
+    return again / places
+
+
+def repeats_counted(tokens, n):
+    counts = Counter(zip(*(tokens[i:] for i in range(n)), strict=False))
+    return Fraction(sum(m - 1 for m in counts.values()), counts.total())
+
+
+def repeats_with_tensors(tokens, n):
+    grams = torch.tensor(tokens).unfold(0, n, 1)
+    return 1 - torch.tensor(len(grams.unique(dim=0)) / len(grams))
+
+
+def grams(tokens, n):
+    return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
+
+
+def shared(count):
+    return lambda tokens, n: count(grams(tokens, n)) / len(grams(tokens, n))
+
+
+PLAN = {"vocab_size": 2048, "embed_dim": 96, "num_heads": 3, "num_layers": 7, "hidden_dim": 256}
+
+RIGHT = {
+    "9.1": [
+        COUNTED,
+        {"attention": 4 * 128**2, "network": 2 * 128 * 512, "hidden": 2 * 512 // 3},
+        {key: torch.tensor(value) for key, value in COUNTED.items()},
+        {key: float(value) for key, value in COUNTED.items()},
+    ],
+    "9.2": [
+        COSTS,
+        {"nothing": 10.8, "perplexity": 11.0, "bits": 1.38},
+        {"nothing": 10.8249, "perplexity": 11.023, "bits": 1.385},
+        {key: np.float32(value) for key, value in COSTS.items()},
+    ],
+    "9.3": [rms, rms_by_norm, rms_by_einsum, rms_scaled],
+    "9.4": [before, before_in_small_steps, before_in_a_loop, before_as_sum],
+    "9.5": [cut, cut_in_place, cut_by_rank, cut_backwards, cut_with_reduce],
+    "9.6": [probabilities, probabilities_scattered, probabilities_divided, probabilities_in_rows],
+    "9.7": [
+        LEFT,
+        {"size": math.sqrt(25), "before": Fraction(1, 5), "after": 1 / 4096},
+        {"size": 5.0, "before": 0.2, "after": 0.000244},
+        {"size": torch.ones(25).norm(), "before": 0.2, "after": 0.5**12},
+    ],
+    "9.8": [continued, continued_with_mask, continued_in_rows, continued_as_whole, step()],
+    "9.9": [repeats, repeats_walking, repeats_counted, repeats_with_tensors],
+    "9.10": [
+        PLAN,
+        {**PLAN, "hidden_dim": 248},
+        {"vocab_size": 2048, "embed_dim": 64, "num_heads": 2, "num_layers": 16, "hidden_dim": 171},
+        {"vocab_size": 2048, "embed_dim": 64, "num_heads": 2, "num_layers": 17, "hidden_dim": 176},
+        {key: torch.tensor(value) for key, value in PLAN.items()},
+    ],
+}
+
+WRONG = [
+    ("9.1", COUNTED | {"attention": 3 * 128**2}, "the projection at the end is missing"),
+    ("9.1", COUNTED | {"attention": 128**2}, "that is one matrix"),
+    ("9.1", COUNTED | {"attention": 4 * 4 * 128**2}, "heads share the width"),
+    ("9.1", COUNTED | {"attention": 4 * (128**2 + 128)}, "the biases are counted too"),
+    ("9.1", COUNTED | {"attention": 70000}, "count its matrices"),
+    ("9.1", COUNTED | {"network": 128 * 512}, "that is the way up"),
+    ("9.1", COUNTED | {"network": 2 * 128 * 512 + 640}, "the biases are counted too"),
+    ("9.1", COUNTED | {"network": 3 * 128 * 512}, "the plain network has two"),
+    ("9.1", COUNTED | {"network": 512 * 512}, "no matrix is 512 by 512"),
+    ("9.1", COUNTED | {"hidden": 512}, "grows by half"),
+    ("9.1", COUNTED | {"hidden": 342}, "the largest whole number"),
+    ("9.1", COUNTED | {"hidden": 8 / 3 * 128}, "the largest whole number"),
+    ("9.1", COUNTED | {"hidden": 256}, "room for four matrices"),
+    ("9.1", COUNTED | {"hidden": 340}, "a larger width does, too"),
+    ("9.1", COUNTED | {"hidden": 400}, "must not have more weights"),
+    ("9.1", [65536, 131072, 341], "keep the dict"),
+    ("9.2", COSTS | {"nothing": math.log2(50257)}, "that is in bits"),
+    ("9.2", COSTS | {"nothing": math.log10(50257)}, "base 10"),
+    ("9.2", COSTS | {"nothing": 50257}, "that is its perplexity"),
+    ("9.2", COSTS | {"nothing": math.log(1 / 50257)}, "so it is positive"),
+    ("9.2", COSTS | {"nothing": 1 / 50257}, "that is a probability"),
+    ("9.2", COSTS | {"perplexity": 2**2.4}, "a loss in bits"),
+    ("9.2", COSTS | {"perplexity": math.exp(-2.4)}, "one over it"),
+    ("9.2", COSTS | {"perplexity": 10**2.4}, "base 10"),
+    ("9.2", COSTS | {"perplexity": 50257 / 11.023}, "only on the loss"),
+    ("9.2", COSTS | {"bits": 2.4 / 2.5}, "nats per character"),
+    ("9.2", COSTS | {"bits": 2.4 / math.log(2)}, "bits per token"),
+    ("9.2", COSTS | {"bits": 2.4 * math.log(2) / 2.5}, "divide by ln 2"),
+    ("9.2", COSTS | {"bits": 2.4 / math.log(2) * 2.5}, "divide by 2.5"),
+    ("9.3", rms_in_its_dtype, "overflow"),
+    ("9.3", rms_wide, "give back the dtype of x"),
+    ("9.3", lambda x, w, e: F.layer_norm(x, x.shape[-1:], w, None, e), "takes the mean away"),
+    ("9.3", lambda x, w, e: F.rms_norm(x, x.shape[-1:], w, e), "write the formula"),
+    ("9.3", lambda x, w, e: x / (x.std(-1, keepdim=True) ** 2 + e).sqrt() * w, "measured from the mean"),
+    ("9.3", lambda x, w, e: x / (x.var(-1, keepdim=True, correction=0) + e).sqrt() * w, "measured from the mean"),
+    ("9.3", lambda x, w, e: x / (x.square().sum(-1, keepdim=True) + e).sqrt() * w, "not their sum"),
+    ("9.3", lambda x, w, e: F.normalize(x, dim=-1) * w, "not their sum"),
+    ("9.3", lambda x, w, e: x / (mean_square(x) + e) * w, "outside the root"),
+    ("9.3", lambda x, w, e: x / mean_square(x) * w, "`eps` is not used"),
+    ("9.3", lambda x, w, e: x / mean_square(x, e), "the weight is not used"),
+    ("9.3", lambda x, w, e: x / mean_square(x, e) * (1 + w), "not by one more"),
+    ("9.3", lambda x, w, e: x * mean_square(x, e) * w, "divide by it"),
+    ("9.3", lambda x, w, e: x / mean_square(x, e) ** 2 * w, "the root is missing"),
+    ("9.3", lambda x, w, e: x / (x.square().mean() + e).sqrt() * w, "one root for the whole tensor"),
+    ("9.3", lambda x, w, e: x / (x.square().mean(-2, keepdim=True) + e).sqrt() * w, "the mean runs over the tokens"),
+    ("9.3", lambda x, w, e: x / (x.square().mean(-1) + e).sqrt() * w, "keepdim=True"),
+    ("9.3", lambda x, w, e: x / x.abs().mean(-1, keepdim=True) * w, "square first"),
+    ("9.4", given_block, "after changing it"),
+    ("9.4", lambda x, n, a, m, f: m(n(x + a(x)) + f(n(x + a(x)))), "the block of 2017"),
+    ("9.4", lambda x, n, a, m, f: f(m(a(n(x)))), "the road is cut"),
+    ("9.4", lambda x, n, a, m, f: a(n(x)) + f(m(a(n(x)))), "At attention, the road is cut"),
+    ("9.4", lambda x, n, a, m, f: f(m(x + a(n(x)))), "At the network, the road is cut"),
+    ("9.4", lambda x, n, a, m, f: before(n(x), lambda y: y, a, m, f), "the road itself is normalised"),
+    ("9.4", lambda x, n, a, m, f: x + a(x) + f(x + a(x)), "the norms are not used"),
+    ("9.4", lambda x, n, a, m, f: x + a(n(x)) + f(m(x)), "from before attention"),
+    ("9.4", lambda x, n, a, m, f: x + f(m(x + a(n(x)))), "read by the network and then lost"),
+    ("9.4", lambda x, n, a, m, f: before(x, m, f, n, a), "attention first"),
+    ("9.4", lambda x, n, a, m, f: before(x, m, a, n, f), "the two norms are exchanged"),
+    ("9.4", lambda x, n, a, m, f: before(x, n, a, n, f), "a norm of its own"),
+    ("9.4", lambda x, n, a, m, f: m(before(x, n, a, m, f)), "normalised once more"),
+    ("9.4", lambda x, n, a, m, f: m(x + a(n(x)) + f(x + a(n(x)))), "attention is right"),
+    ("9.4", lambda x, n, a, m, f: x + a(n(x)) + f(x + a(n(x))), "`norm_2` is not used"),
+    ("9.4", lambda x, n, a, m, f: x + n(a(x)) + m(f(x + n(a(x)))), "normalise what it reads"),
+    ("9.4", lambda x, n, a, m, f: 2 * before(x, n, a, m, f), "the shape is right, but the number"),
+    ("9.5", lambda t, m: list(t), "nothing is joined"),
+    ("9.5", lambda t, m: cut(t, m[::-1]), "from the last to the first"),
+    ("9.5", lambda t, m: joined(list(t), m[0]), "only the first merge"),
+    ("9.5", cut_once_each, "at one place only"),
+    ("9.5", cut_longest, "the longest known piece"),
+    ("9.5", cut_from_the_left, "from left to right whatever may be joined"),
+    ("9.5", cut_by_count, "most common in this text"),
+    ("9.5", cut_dropping_the_last, "the last piece is lost"),
+    ("9.5", lambda t, m: t.split(), "not at its spaces"),
+    ("9.5", lambda t, m: [x for word in t.split() for x in cut(word, m)], "the spaces are lost"),
+    ("9.5", lambda t, m: [x for x in cut(t, m) if len(x) > 1], "letters that no merge joins"),
+    ("9.5", lambda t, m: " ".join(cut(t, m)), "return the list of pieces"),
+    ("9.5", lambda t, m: len(cut(t, m)), "return the list of pieces"),
+    ("9.5", cut_as_text, "too many pieces"),
+    ("9.5", lambda t, m: reduce(partial(joined, step=1), m, list(t)), "the pieces are not the text"),
+    ("9.5", lambda t, m: joined(list(t), m.pop(0)), "only the first merge"),
+    ("9.6", lambda x, t, k: probabilities(x, 1 / t, k), "divide by it"),
+    ("9.6", lambda x, t, k: probabilities(x, 1.0, k), "the temperature is not used"),
+    ("9.6", lambda x, t, k: (x / t).softmax(-1), "`k` is not used"),
+    ("9.6", lambda x, t, k: x.softmax(-1), "neither"),
+    ("9.6", lambda x, t, k: hidden((x / t).softmax(-1), k, 0.0), "do not sum to one"),
+    ("9.6", lambda x, t, k: hidden(x / t, k, 0.0).softmax(-1), "a logit of 0 is not minus infinity"),
+    ("9.6", lambda x, t, k: hidden(x / t, k).softmax(0), "over the batch"),
+    ("9.6", lambda x, t, k: hidden(x / t, k), "a softmax is missing"),
+    ("9.6", lambda x, t, k: (x / t).topk(k).values.softmax(-1), "one for each token of the vocabulary"),
+    ("9.6", lambda x, t, k: (-hidden(-x / t, k)).nan_to_num(posinf=-torch.inf).softmax(-1), "least likely"),
+    ("9.6", lambda x, t, k: (x / t).masked_fill(x <= x.topk(k).values[:, -1:], -torch.inf).softmax(-1), "one token too few"),
+    ("9.6", probabilities_by_hand, "overflow"),
+    ("9.6", lambda x, t, k: probabilities(x, t, min(k + 1, x.shape[1])), "one token too many"),
+    ("9.7", LEFT | {"size": 25}, "point the same way"),
+    ("9.7", LEFT | {"size": math.sqrt(24)}, "the word itself is on the road"),
+    ("9.7", LEFT | {"size": math.sqrt(13)}, "two parts that add"),
+    ("9.7", LEFT | {"size": 1}, "the road itself is not divided"),
+    ("9.7", LEFT | {"size": 6}, "the squares of the sizes add up"),
+    ("9.7", LEFT | {"before": 1 / 25}, "share of the squares"),
+    ("9.7", LEFT | {"before": 1}, "the last norm then divides"),
+    ("9.7", LEFT | {"before": 1 / math.sqrt(24)}, "24 additions"),
+    ("9.7", LEFT | {"after": 2**-24}, "right for squares"),
+    ("9.7", LEFT | {"after": 0.2}, "with norms before"),
+    ("9.7", LEFT | {"after": 2**-6}, "two norms"),
+    ("9.7", LEFT | {"after": 2**-11.5}, "no more and no fewer"),
+    ("9.7", LEFT | {"after": 0}, "how often"),
+    ("9.8", given_step, "after changing it"),
+    ("9.8", step(mask=everything), "the positions are right"),
+    ("9.8", step(lambda S: 0, lambda S: 0), "the mask is right"),
+    ("9.8", step(turn_all=True), "a second time"),
+    ("9.8", step(lambda S: 0, turn_all=True), "queries begin at 0"),
+    ("9.8", step(k_at=lambda S: 0), "the new keys still begin at 0"),
+    ("9.8", step(lambda S: 0), "the queries still begin at 0"),
+    ("9.8", step(lambda S: S - 1, lambda S: S - 1), "one too early"),
+    ("9.8", step(lambda S: S + 1, lambda S: S + 1), "one too late"),
+    ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=0)), "top-left"),
+    ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T - 1)), "no word sees itself"),
+    ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T + 1)), "one word too many"),
+    ("9.8", lambda q, k, v, a, b: attention(q, torch.cat([a, k]), torch.cat([b, v]), causal=True), "nothing is turned"),
+    ("9.9", shared(lambda g: len(set(g))), "share of different ones"),
+    ("9.9", shared(lambda g: sum(g.count(x) > 1 for x in g)), "the first time is counted too"),
+    ("9.9", shared(lambda g: sum(m > 1 for m in Counter(g).values())), "count every time after the first"),
+    ("9.9", lambda t, n: repeats(t, n) * len(grams(t, n)), "that is a count"),
+    ("9.9", lambda t, n: repeats(t, n) * len(grams(t, n)) / len(t), "at fewer places"),
+    ("9.9", lambda t, n: repeats(t, 1), "`n` is not used"),
+    ("9.9", lambda t, n: 100 * repeats(t, n), "in percent"),
+    ("9.9", lambda t, n: repeats([tuple(t[i : i + n]) for i in range(0, len(t), n)], 1), "you cut the text"),
+    ("9.9", shared(lambda g: sum(a == b for a, b in pairwise(g))), "compare with the place before only"),
+    ("9.9", lambda t, n: repeats([tuple(sorted(g)) for g in grams(t, n)], 1), "order counts"),
+    ("9.9", lambda t, n: repeats(t, n + 1), "too many in each"),
+    ("9.9", lambda t, n: grams(t, n), "shape"),
+    ("9.10", PLAN | {"vocab_size": 1024}, "the vocabulary is given"),
+    ("9.10", PLAN | {"num_heads": 4}, "a head should be 32 wide"),
+    ("9.10", PLAN | {"num_heads": 5}, "a head should be 32 wide"),
+    ("9.10", PLAN | {"num_layers": 5}, "at least 6 blocks"),
+    ("9.10", PLAN | {"hidden_dim": 384}, "three matrices"),
+    ("9.10", PLAN | {"hidden_dim": 128}, "times the weights of attention"),
+    ("9.10", PLAN | {"num_layers": 6}, "room for"),
+    ("9.10", PLAN | {"num_layers": 8}, "too large by"),
+    ("9.10", {**PLAN, "embed_dim": 128, "num_heads": 4, "num_layers": 6, "hidden_dim": 341}, "too large by"),
+    ("9.10", PLAN | {"hidden_dim": 255.5}, "must be a whole number"),
+    ("9.10", PLAN | {"num_layers": 0}, "must be a whole number"),
+    ("9.10", {"embed_dim": 96}, "keep the dict"),
+]  # fmt: skip
