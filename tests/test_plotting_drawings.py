@@ -110,6 +110,11 @@ DRAWINGS = {
     "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
     "cuts of a line": plotting.cut_averages((0.7, 0.3), ("Ann", "Ben"), (3, 7)),
     "jobs": plotting.pointing(["c5", "a1", "b7", "a4"], 3, {"previous": 2, "match": 1, "first": 0}),
+    "stream": plotting.stream({"": "none"}),
+    "three streams": plotting.stream({"before": "before", "after": "after", "none": "none"}, word="function"),
+    "pieces": plotting.pieces({"letters": list("the set of"), "1 merge": ["th", "e", " set", "\n"]}),
+    "readers and writers": plotting.readers_and_writers(),
+    "many tokens read": plotting.readers_and_writers(5),
     "cuts of a matrix": plotting.head_cuts(512, (1, 8, 64)),
 }
 
@@ -620,3 +625,37 @@ def test_a_swap_shows_what_stood_there_what_does_and_who_says_what():
         plotting.swapped_answer("ab d", 3, "x", {})
     with pytest.raises(ValueError, match="line must have at most 21 letters, got 30: cut it"):
         plotting.swapped_answer("x" * 30, 3, "y", {})
+
+
+def test_norms_stand_beside_the_road_or_on_it():
+    road = plotting.stream({"before": "before", "after": "after", "none": "none"})
+    assert texts(road).count("norm") == 8
+    assert texts(road).count("attention") == texts(road).count("network") == 6
+    heights = [float(part.get("y")) for part in parts(road, "text") if "".join(part.itertext()) == "norm"]
+    sums = [float(part.get("y")) for part in parts(road, "text") if "".join(part.itertext()) == "+"]
+    assert not set(heights[:4]) & set(sums[:4])
+    assert all(abs(y - sums[4]) < 1 for y in heights[4:])
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"), [({}, "at least one place, got none"), ({"x": "inside"}, "one of .*, got 'inside'")]
+)
+def test_a_stream_needs_to_know_where_its_norms_are(rows, said):
+    with pytest.raises(ValueError, match=said):
+        plotting.stream(rows)
+
+
+def test_new_tokens_stand_out_and_spaces_are_seen():
+    drawn = plotting.pieces({"one": ["a", " b"], "two": ["a b"]}, new={"two": {"a b"}})
+    assert texts(drawn) == ["one", "a", "␣b", "two", "a␣b"]
+    assert len(filled(drawn, SERIES[0])) == 1
+    with pytest.raises(ValueError, match="at least one row"):
+        plotting.pieces({})
+
+
+def test_a_decoder_hides_the_future_and_looks_at_all_that_was_read():
+    drawn = plotting.readers_and_writers(3)
+    assert len(filled(drawn, WEIGHT_FILL)) == 3 * 9 + 2 * 6  # two encoders, one look across, two triangles
+    assert texts(drawn).count("what was read") == 1
+    with pytest.raises(ValueError, match="between 2 and 5, got 6"):
+        plotting.readers_and_writers(6)

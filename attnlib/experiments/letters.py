@@ -55,8 +55,19 @@ def manual_letters() -> Letters:
     Returns:
         Over 400,000 letters; spaces, digits and signs are counted as letters too.
     """
-    manual = python_manual(docstrings=False).encode("ascii", "ignore").decode()
-    text = " ".join(manual.lower().split())
+    return as_letters(python_manual(docstrings=False).encode("ascii", "ignore").decode())
+
+
+def as_letters(text: str) -> Letters:
+    """Return any text in lower case and with single spaces, as numbers; its last tenth is held out.
+
+    Args:
+        text: At least ten signs.
+
+    Returns:
+        The letters; spaces, digits and signs are counted as letters too.
+    """
+    text = " ".join(text.lower().split())
     letters = "".join(sorted(set(text)))
     place = {letter: i for i, letter in enumerate(letters)}
     data = torch.tensor([place[letter] for letter in text])

@@ -40,10 +40,12 @@ from attnlib.plotting.matrices import matrices
 from attnlib.plotting.norms import block_road
 from attnlib.plotting.orders import two_orders
 from attnlib.plotting.pages import pages
+from attnlib.plotting.pieces import pieces
 from attnlib.plotting.planes import plane
 from attnlib.plotting.points import scatter
 from attnlib.plotting.projections import project
 from attnlib.plotting.questions import questions
+from attnlib.plotting.readers import readers_and_writers
 from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.running import online_softmax
 from attnlib.plotting.scales import roofline
@@ -54,6 +56,7 @@ from attnlib.plotting.shifts import shifts
 from attnlib.plotting.small_masks import small_masks
 from attnlib.plotting.spreads import product_tables, scores_over_weights
 from attnlib.plotting.states import written_state
+from attnlib.plotting.stream import stream
 from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
@@ -107,11 +110,13 @@ __all__ = [
     "online_softmax",
     "pages",
     "paths",
+    "pieces",
     "plane",
     "pointing",
     "product_tables",
     "project",
     "questions",
+    "readers_and_writers",
     "roofline",
     "scaled_bars",
     "scatter",
@@ -123,6 +128,7 @@ __all__ = [
     "shifts",
     "small_masks",
     "split_and_merge",
+    "stream",
     "strips",
     "swapped_answer",
     "tiles",

@@ -47,6 +47,7 @@ TRAINED |= {"fig-two-lookups", "fig-head-scores", "HeadViewer", "fig-weight-effe
 TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-looks", "fig-shares"}
 TRAINED |= {"fig-sink", "fig-drop"}
 TRAINED |= {"fig-where"}
+TRAINED |= {"fig-two-writers"}
 TRAINED |= {"fig-mistakes-loss", "fig-mistakes-explain"}
 TRAINED |= {"fig-together-pairs", "fig-together-answer", "fig-together-again"}
 

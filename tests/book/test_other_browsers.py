@@ -25,6 +25,7 @@ EXPLORABLES = {
     "book/06_causal_masks": {"masks", "quiz"},
     "book/07_complexity": {"cost", "quiz", "tiles"},
     "book/08_positions": {"clock", "quiz"},
+    "book/09_transformer": {"quiz", "writer"},
     "book/putting_it_together": {"layer"},
 }
 WHOLE = ["book/index", "book/03_queries_keys_values"]

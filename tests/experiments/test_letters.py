@@ -3,6 +3,7 @@ import torch
 
 from attnlib.experiments.letters import (
     LENGTH,
+    as_letters,
     frequency_losses,
     letter_model,
     manual_letters,
@@ -86,3 +87,9 @@ def test_a_model_that_copies_from_the_right_names_what_was_put():
 
     assert names_what_was_put(reads_ahead, LINES, 23) == 1
     assert names_what_was_put(lambda tokens: reads_ahead(LINES[:, :-1]), LINES, 23) < 0.5
+
+
+def test_any_text_becomes_letters_with_its_last_tenth_held_out():
+    text = as_letters("Two  Words\nand ten letters")
+    assert text.spell(torch.cat([text.train, text.held])) == "two words and ten letters"
+    assert (len(text.train), len(text.held)) == (22, 3)

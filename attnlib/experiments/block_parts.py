@@ -1,0 +1,213 @@
+"""A block with its norms in other places, or without one of its parts: what does each of them do?
+
+Models of letters that are alike but for their blocks learn from Python's manual. Chapter 9 of the book
+compares them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import resources
+
+import torch
+from torch import Tensor, nn
+
+from attnlib._validate import require_whole
+from attnlib.blocks import TransformerBlock
+from attnlib.experiments.letters import Letters
+from attnlib.experiments.training import cross_entropy, small_products, track
+from attnlib.model import Decoder
+
+NORMS = "before", "after", "none"
+PARTS = "attention", "network", "residual"
+LENGTH, WIDTH, HEADS = 32, 64, 4
+USUAL = {"layers": 12, "norm": "before", "without": None, "lr": 1e-3, "warmup": 0, "steps": 800}
+
+
+class PartialBlock(TransformerBlock):
+    """A Transformer's block whose norms can stand elsewhere, and from which one part can be taken.
+
+    Args:
+        embed_dim: Model width C.
+        num_heads: Heads H.
+        norm: Each half is normalised ``"before"`` it (as `TransformerBlock` does), ``"after"`` it was added
+            (as in 2017), or not at all: ``"none"``.
+        without: What to take out: ``"attention"``, ``"network"``, or the ``"residual"``, so that what a half
+            finds replaces what it read; None for nothing.
+
+    Raises:
+        ValueError: If there is no such place or part.
+    """
+
+    def __init__(
+        self, embed_dim: int, num_heads: int, *, norm: str = "before", without: str | None = None
+    ) -> None:
+        super().__init__(embed_dim, num_heads)
+        if norm not in NORMS:
+            raise ValueError(f"norm must be one of {', '.join(NORMS)}, got {norm!r}")
+        if without is not None and without not in PARTS:
+            raise ValueError(f"without must be None or one of {', '.join(PARTS)}, got {without!r}")
+        self.norm, self.without = norm, without
+
+    def forward(self, x: Tensor, **options) -> Tensor:
+        """Run the block as `TransformerBlock.forward` does, with the same options."""
+        if self.without != "attention":
+            x = self._half(x, self.attention_norm, lambda h: self.attention(h, **options))
+        if self.without != "network":
+            x = self._half(x, self.network_norm, self._network)
+        return x  # (B, T, C)
+
+    def _half(self, x: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:
+        found = part(norm(x) if self.norm == "before" else x)
+        x = found if self.without == "residual" else x + found
+        return norm(x) if self.norm == "after" else x
+
+
+def partial_model(
+    text: Letters, layers: int, *, norm: str = "before", without: str | None = None, seed: int = 0
+) -> Decoder:
+    """Make a model of letters from such blocks, 64 wide with 4 heads, that reads 32 letters.
+
+    Only with norms before the halves is there a last one behind all blocks.
+
+    Args:
+        text: What `letters.manual_letters` gives.
+        layers: Blocks.
+        norm: As in `PartialBlock`.
+        without: As in `PartialBlock`.
+        seed: Of the first weights: models of as many blocks start from the same.
+
+    Returns:
+        The model, in training mode.
+    """
+    require_whole("layers", layers, 1)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = Decoder(len(text.letters), LENGTH, WIDTH, HEADS, layers)
+        model.blocks = nn.ModuleList(
+            PartialBlock(WIDTH, HEADS, norm=norm, without=without) for _ in range(layers)
+        )
+    if norm != "before":
+        model.norm = nn.Identity()
+    return model
+
+
+def train_parts(
+    model: Decoder,
+    text: Letters,
+    *,
+    steps: int,
+    lr: float = 1e-3,
+    warmup: int = 0,
+    batch: int = 32,
+    seed: int = 0,
+) -> list[float]:
+    """Train a model with Adam, in place; the rate climbs from zero over the first steps, then stays.
+
+    Args:
+        model: From `partial_model`.
+        text: The same.
+        steps: How many batches.
+        lr: The rate that stays.
+        warmup: Over how many steps the rate climbs; 0 begins with the whole rate.
+        batch: Lines in a batch.
+        seed: Of the batches.
+
+    Returns:
+        The loss of each step.
+    """
+    require_whole("warmup", warmup, 0)
+    learned = list(model.parameters())
+    device, length = learned[0].device, model.max_length
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(learned, lr=lr, fused=device.type in ("cpu", "cuda"))
+    climb = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / (warmup + 1)))
+    losses = []
+    with small_products():
+        for _ in track(range(steps), "blocks"):
+            start = torch.randint(len(text.train) - length, (batch, 1), generator=generator)
+            lines = text.train[start + torch.arange(length + 1)].to(device)  # (B, T + 1)
+            loss = cross_entropy(model(lines[:, :-1]), lines[:, 1:])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            climb.step()
+            losses.append(loss.detach())
+    return torch.stack(losses).tolist() if losses else []
+
+
+@torch.no_grad()
+def held_out_loss(model: Decoder, text: Letters) -> float:
+    """Return the loss per letter on the lines that were kept aside."""
+    lines = text.lines(model.max_length + 1).to(next(model.parameters()).device)
+    return cross_entropy(model(lines[:, :-1]), lines[:, 1:]).item()
+
+
+@torch.no_grad()
+def differences(model: Decoder, lines: Tensor) -> list[float]:
+    """Measure how different the letters of a line still are after each block: 1 minus the cosine of two.
+
+    Args:
+        model: From `partial_model`.
+        lines: Letters ``(B, T)``, on its device.
+
+    Returns:
+        The mean over all pairs of different places, before the first block and after each.
+    """
+    T = lines.shape[1]
+    x = model.token_embedding(lines) + model.position_embedding.weight[:T]  # (B, T, C)
+    found = []
+    for block in [None, *model.blocks]:
+        x = x if block is None else block(x, causal=True)
+        unit = nn.functional.normalize(x.double(), dim=-1)
+        cosines = unit @ unit.mT  # (B, T, T)
+        found.append(1 - (cosines.sum((1, 2)).mean().item() - T) / (T * (T - 1)))
+    return found
+
+
+def measure(text: Letters, device: torch.device | str = "cpu", **run) -> dict:
+    """Make a model, train it, and note its loss on the way and at the end.
+
+    Args:
+        text: What `letters.manual_letters` gives.
+        device: Where to train.
+        **run: ``layers`` and what else `partial_model` takes; ``steps``, ``lr`` and ``warmup`` as in
+            `train_parts`; ``seed`` for both.
+
+    Returns:
+        The run, with ``held``, the loss on held-out lines, and ``course``, the mean loss of every twentieth
+        of the steps.
+    """
+    made = {name: run[name] for name in ("layers", "norm", "without", "seed") if name in run}
+    trained = {name: run[name] for name in ("steps", "lr", "warmup", "seed") if name in run}
+    model = partial_model(text, **made).to(device)
+    losses = torch.tensor(train_parts(model, text, **trained))
+    course = losses[: len(losses) // 20 * 20].view(20, -1).mean(1)
+    rounded = [round(loss, 3) for loss in course.tolist()]
+    return {**run, "held": round(held_out_loss(model, text), 4), "course": rounded}
+
+
+def stored() -> dict:
+    """Return what trained models lost, and how it was measured: ``runs`` of all kinds of blocks."""
+    return json.loads((resources.files("attnlib") / "data" / "block-parts.json").read_text("utf8"))
+
+
+def stored_runs(**asked) -> list[dict]:
+    """Return the stored runs of all seeds that were made so.
+
+    Args:
+        **asked: As in `measure`. What is not named is as usual: 12 layers, norms before, nothing taken out,
+            a rate of 0.001 without warm-up, 800 steps.
+
+    Returns:
+        The runs, in order of their seeds.
+
+    Raises:
+        ValueError: If there is no such run.
+    """
+    asked = USUAL | asked
+    runs = [run for run in stored()["runs"] if asked.items() <= (USUAL | run).items()]
+    if not runs:
+        raise ValueError(f"no run is stored with {asked}; attnlib/data/block-parts.json has those that are")
+    return sorted(runs, key=lambda run: run["seed"])
