@@ -28,8 +28,9 @@ def test_a_sample_is_one_claim_of_its_page_or_refused():
             the_one(found, words)
 
 
-def test_all_claims_fit_on_one_page_and_the_starred_ones_on_one_screen():
-    found = [claim for path in NOTEBOOKS for claim in claims(path)]
+def test_the_page_of_claims_grows_with_the_chapters_only_and_the_starred_ones_fit_on_one_screen():
+    on_pages = [found for path in NOTEBOOKS if (found := claims(path))]
+    found = [claim for page in on_pages for claim in page]
     starred = [claim for claim in found if claim.starred]
-    assert len(found) + len(starred) <= 200
+    assert len(found) + len(starred) <= 22 * len(on_pages)
     assert 10 <= len(starred) <= 20
