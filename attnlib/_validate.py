@@ -152,3 +152,12 @@ def check_bias(bias: Tensor, target: tuple[int, ...], device: torch.device) -> N
             f"bias must be on the device of q, {device}, got {bias.device}; use bias.to(q.device)"
         )
     check_fits("bias", bias, target)
+
+
+def check_rotary(rotary: object) -> None:
+    """Refuse what cannot turn queries and keys."""
+    if rotary is not None and not callable(rotary):
+        raise TypeError(
+            f"rotary must be a function of heads and positions, got {type(rotary).__name__}; "
+            f"use attnlib.rotary, or functools.partial(attnlib.rotary, base=...)"
+        )

@@ -10,10 +10,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._validate import require_tensor, require_whole, shape
+from attnlib._validate import check_rotary, require_tensor, require_whole, shape
 from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
-from attnlib.multihead import check_rotary
 
 
 class Decoder(nn.Module):

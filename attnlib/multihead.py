@@ -9,7 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from attnlib._modes import autocast_is_on, product_dtype
-from attnlib._validate import check_bias, check_mask, require_same_kind, require_tensor, require_whole, shape
+from attnlib._validate import (
+    check_bias,
+    check_mask,
+    check_rotary,
+    require_same_kind,
+    require_tensor,
+    require_whole,
+    shape,
+)
 from attnlib.cache import KVCache
 from attnlib.dense import dense_attention
 from attnlib.fused import fused_attention
@@ -286,15 +294,6 @@ class Attend(nn.Module):
             return fused_attention(q, k, v, dropout=dropout, **options), None
         heads, weights = dense_attention(q, k, v, dropout=dropout, **options)
         return heads, weights.to(q.dtype)
-
-
-def check_rotary(rotary: object) -> None:
-    """Refuse what cannot turn queries and keys."""
-    if rotary is not None and not callable(rotary):
-        raise TypeError(
-            f"rotary must be a function of heads and positions, got {type(rotary).__name__}; "
-            f"use attnlib.rotary, or functools.partial(attnlib.rotary, base=...)"
-        )
 
 
 def _turn(

@@ -236,7 +236,7 @@ def translate(text: str, line: str) -> str:
     if "must match the size of tensor b" in text:
         if re.search(r"\w\.T\b", line):
             return "With more than two axes `.T` turns every axis; `.mT` turns the last two."
-        drops = any(f"{name}(" in line for name in ("sum", "mean", "max", "amax", "norm", "std", "var"))
+        drops = re.search(r"\b(sum|mean|max|amax|norm|std|var)\(", line)  # softmax drops nothing
         if drops and "keepdim" not in line:
             return "A sum or a maximum along an axis drops that axis; `keepdim=True` keeps it."
         return "The two have different sizes along one axis: look at their `.shape`, the last axes first."

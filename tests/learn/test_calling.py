@@ -163,6 +163,7 @@ def test_an_error_comes_with_its_line_and_is_cut():
     [
         (lambda x: x / x.sum(-1), "drops that axis"),
         (lambda x: x + x.mT, "look at their `.shape`"),
+        (lambda x: x.softmax(-1) + x.mT, "look at their `.shape`"),
         (lambda x: x + x.T, "`.mT` turns the last two"),
         (lambda x: x @ x, "the last but one of `b`"),
         (lambda x: x.long() @ x.T, "`x.float()` turns it"),

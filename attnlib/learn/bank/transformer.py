@@ -22,7 +22,7 @@ def _root(x: Tensor, eps: float, dim: int | tuple = -1) -> Tensor:
 def rms_norm(answer: object) -> str | None:
     """Grade an RMS norm, also of small numbers and of large ones in half precision."""
     cases = [(normal(*sizes, seed=0) * size + 1, normal(sizes[-1], seed=1), eps)
-        for sizes, size, eps in (((2, 3, 5), 3.0, 1e-5), ((7, 2), 1.0, 1e-6), ((3, 11), 0.01, 0.5))
+        for sizes, size, eps in (((2, 3, 5), 3.0, 1e-5), ((7, 2), 1.0, 1e-6), ((3, 11), 0.7, 0.5))
     ]  # fmt: skip
     mistakes = [
         (lambda x, w, e: (x - x.mean(-1, keepdim=True)) / (x.var(-1, keepdim=True, unbiased=False) + e).sqrt() * w, "this is a layer norm: it takes the mean away. An RMS norm leaves the mean where it is."),
@@ -130,6 +130,8 @@ def repaired_block(answer: object) -> str | None:
         (_block(_lost, _before), f"the network is right. At attention, {lost}"),
         (_block(_before, _lost), f"attention is right. At the network, {lost}"),
         (_block(_lost, _lost), lost),
+        (_block(_branch, _before), "the network is right. At attention you normalise what it adds; normalise what it reads."),
+        (_block(_before, _branch), "attention is right. At the network you normalise what it adds; normalise what it reads."),
         (_block(_branch, _branch), "you normalise what each part adds; normalise what it reads."),
         (lambda x, n1, a, n2, f: _before(_before(x, n2, f), n1, a), "the order is turned round: attention first, then the network."),
         (lambda x, n1, a, n2, f: x + a(n1(x)) + f(n2(x)), "the network reads `x` from before attention: it should read what attention has added."),
@@ -195,6 +197,15 @@ def _unordered(text: str, merges: list[tuple[str, str]]) -> list[str]:
     return pieces
 
 
+def _one_pass(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    """Go through the text once, and join wherever a merge fits the letters."""
+    out, i = [], 0
+    while i < len(text):
+        n = 2 if tuple(text[i : i + 2]) in merges else 1
+        out, i = [*out, text[i : i + n]], i + n
+    return out
+
+
 def new_word(answer: object) -> str | None:
     """Grade the cutting of a new text by merges learned before."""
     merges = [("t", "h"), ("i", "n"), ("th", "e"), ("h", "e"), ("in", "g"), ("e", "r")]
@@ -210,12 +221,13 @@ def new_word(answer: object) -> str | None:
     ]
     mistakes = [
         (lambda t, m: list(t), "these are the letters; nothing is joined."),
-        (lambda t, m: _cut(t, m[::-1]), "the merges are applied from the last to the first; what was learned first comes first."),
         (lambda t, m: _cut(t, m[:1]), "only the first merge is applied; go through them all."),
         (lambda t, m: _cut(t, m, times=1), "each merge is applied at one place only: join the pair wherever it stands."),
         (_longest_first, "you took the longest known piece from the left; apply the merges in the order in which they were learned."),
         (_leftmost_first, "you joined from left to right whatever may be joined; apply the merges in the order in which they were learned."),
         (_commonest_first, "you chose the pair that is most common in this text; the order was learned before, and does not depend on it."),
+        (_one_pass, "the text is gone through once, and pieces that were joined are not joined further: take the merges one after the other, and go through all pieces for each."),
+        (lambda t, m: _cut(t, m[::-1]), "the merges are applied from the last to the first; what was learned first comes first."),
         (_unordered, "the order is lost: each merge has its turn once, those learned first come first."),
         (lambda t, m: t.split(), "a text is cut by merges, not at its spaces; a space is a letter like any other."),
         (lambda t, m: [piece for piece in _cut(t, m) if piece != " "], "the spaces are lost: they are letters like any other."),
@@ -248,6 +260,10 @@ def _by_lists(answer: object, reference: Callable, cases: list[tuple], mistakes:
                 return where + words
         if "".join(map(str, result)) != text:
             return f"{where}joined again, the pieces are not the text."
+        made = {a + b for a, b in rest}
+        strange = [piece for piece in result if len(piece) > 1 and piece not in made]
+        if strange:
+            return f"{where}{strange[0]!r} is no piece: no merge makes it."
         side = "many" if len(result) > len(right) else "few"
         many = (
             f"these are too {side} pieces" if len(result) != len(right) else "the text is cut in other places"
@@ -285,6 +301,8 @@ def sampling(answer: object) -> str | None:
         (lambda x, t, k: (x / t).softmax(-1), "`k` is not used: all tokens can still be drawn."),
         (lambda x, t, k: x.softmax(-1), "neither the temperature nor `k` is used."),
         (lambda x, t, k: _sharpened((x / t).softmax(-1), k), "the probabilities that are left do not sum to one: hide logits before the softmax, or divide by the sum."),
+        (lambda x, t, k: _sharpened((x / t).softmax(-1), k).softmax(-1), "that is the softmax of probabilities: divide those that are left by their sum."),
+        (lambda x, t, k: _probabilities(x, 1.0, k) / t, "divide the logits by the temperature, not the probabilities: those of a row must sum to one."),
         (lambda x, t, k: _sharpened(x.softmax(-1) / t, k), "divide the logits by the temperature, not the probabilities: those of a row must sum to one."),
         (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), 0.0).softmax(-1), "a logit of 0 is not minus infinity: its exponential is 1."),
         (lambda x, t, k: (x / t * _kept(x, k)).softmax(-1), "a logit of 0 is not minus infinity: its exponential is 1."),
@@ -312,25 +330,43 @@ def _turned_attention(
     return scores.softmax(-1) @ values
 
 
-def _zero(S: int) -> int:
-    return 0
+def _zero(T: int, S: int) -> Tensor:
+    return torch.arange(T)
 
 
-def _behind(S: int) -> int:
-    return S
+def _behind(T: int, S: int) -> Tensor:
+    return torch.arange(T) + S
+
+
+def _early(T: int, S: int) -> Tensor:
+    return torch.arange(T) + S - 1
+
+
+def _late(T: int, S: int) -> Tensor:
+    return torch.arange(T) + S + 1
+
+
+def _one_place(T: int, S: int) -> Tensor:
+    return torch.full((T,), S)
 
 
 def _continued(queries: Callable | None, keys: Callable | None, **options) -> Callable:
-    """Return attention of new words whose positions begin at ``queries(S)`` and ``keys(S)``; None turns nothing."""
+    """Return attention of T new words behind S, turned by ``queries(T, S)`` and ``keys(T, S)``, or not at all."""
 
-    def turned(x: Tensor, first: Callable | None, S: int) -> Tensor:
-        return x if first is None else rotary(x, torch.arange(len(x)) + first(S))
+    def turned(x: Tensor, positions: Callable | None, S: int) -> Tensor:
+        return x if positions is None else rotary(x, positions(len(x), S))
 
     def step(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
         S = len(kept_k)
         return _turned_attention(turned(q, queries, S), turned(k, keys, S), v, (kept_k, kept_v), **options)
 
     return step
+
+
+def _new_first(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
+    places = _behind(len(q), len(kept_k))
+    keys, values = torch.cat([rotary(k, places), kept_k]), torch.cat([v, kept_v])
+    return _turned_attention(rotary(q, places), keys[len(kept_k) :], values[len(kept_k) :], (keys[: len(kept_k)], values[: len(kept_k)]))  # fmt: skip
 
 
 def continued(answer: object) -> str | None:
@@ -340,7 +376,7 @@ def continued(answer: object) -> str | None:
         q, k, v, kept_v = (
             normal(n, d, seed=s) for s, (n, d) in enumerate(((T, D), (T, D), (T, Dv), (S, Dv)))
         )
-        cases.append((2 * q, 2 * k, v, rotary(2 * normal(S, D, seed=9)), kept_v))
+        cases.append((q, k, v, rotary(normal(S, D, seed=9)), kept_v))
     unmasked = "no mask: where several words are new, each of them sees the new ones after it."
     start = "the positions begin at 0 again: the new words stand behind the kept ones."
     again = "the kept keys are turned a second time: they were turned when they were kept. Turn the new ones only."
@@ -355,9 +391,11 @@ def continued(answer: object) -> str | None:
         (_continued(_zero, _behind), "the new keys stand in the right place, the queries still begin at 0."),
         (_continued(_behind, None), "the new keys are not turned at all."),
         (_continued(None, _behind), "the queries are not turned at all."),
+        (_continued(_one_place, _one_place), "all new words stand at one position; each has its own, one after the other."),
+        (_new_first, "the new keys and values stand before the kept ones: append them at the end."),
         (_continued(None, None), "nothing is turned: the new queries and keys need their positions."),
-        (_continued(lambda S: S + 1, lambda S: S + 1), "the positions begin one too late: S words have the places 0 to S - 1."),
-        (_continued(lambda S: S - 1, lambda S: S - 1), "the positions begin one too early: S words have the places 0 to S - 1."),
+        (_continued(_late, _late), "the positions begin one too late: S words have the places 0 to S - 1."),
+        (_continued(_early, _early), "the positions begin one too early: S words have the places 0 to S - 1."),
         (_continued(_behind, _behind, offset=-1), "no word sees itself: the diagonal belongs to the mask."),
         (_continued(_behind, _behind, offset=1), "each word sees one word too many, the one after it."),
         (_top_left, "the mask is aligned top-left, so the new words do not see what was kept: the last query must see the last key."),
@@ -380,7 +418,7 @@ def _repeated(tokens: list[int], n: int) -> float:
 
 def repeats(answer: object) -> str | None:
     """Grade the share of n-grams that stood in the text before."""
-    texts = [([1, 2, 3, 1, 2, 3, 1, 2, 4, 5], 2), ([5, 5, 5, 5, 5], 3), ([1, 2, 1, 3, 4], 2), ([7, 8, 7, 8, 7, 9], 1), ([3, 1, 4, 3, 1, 4, 3, 1], 4), ([2, 7], 2)]  # fmt: skip
+    texts = [([4, 1, 1, 1, 4, 4, 4, 1, 1, 4, 4, 2], 2), ([5, 5, 5, 5, 5], 3), ([1, 2, 1, 3, 4], 2), ([7, 8, 7, 8, 7, 9], 1), ([3, 1, 4, 3, 1, 4, 3, 1], 4), ([2, 7], 2)]  # fmt: skip
 
     def share(count: Callable) -> Callable:
         return lambda t, n: count(_grams(t, n)) / len(_grams(t, n))
@@ -393,6 +431,8 @@ def repeats(answer: object) -> str | None:
         (lambda t, n: _repeated(t, n) * len(_grams(t, n)), "that is a count; divide by the number of places at which n tokens begin."),
         (lambda t, n: _repeated(t, n) * len(_grams(t, n)) / len(t), "you divide by the number of tokens; n tokens begin at fewer places."),
         (lambda t, n: _repeated(t, 1), "`n` is not used: these are single tokens."),
+        (lambda t, n: _repeated(t[:-1], n), "the last place is missing: n tokens begin at one place more."),
+        (share(lambda g: max(Counter(g).values())), "that is how often the most common one comes; every repetition counts."),
         (lambda t, n: _repeated(t, n + 1), "that is one token too many in each."),
         (lambda t, n: 1 - len(set(_blocks(t, n))) / len(_blocks(t, n)), "you cut the text into pieces; look at every place, also in the middle of the last."),
         (share(lambda g: sum(a == b for a, b in pairwise(g))), "you compare with the place before only; a repetition may stand anywhere before."),

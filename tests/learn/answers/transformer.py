@@ -181,6 +181,14 @@ def cut_once_each(text, merges):
     return pieces
 
 
+def cut_in_one_pass(text, merges):
+    pieces = list(text)
+    for i in range(len(pieces) - 1):
+        if (pieces[i], pieces[i + 1]) in merges:
+            pieces[i : i + 2] = [pieces[i] + pieces[i + 1], ""]
+    return [piece for piece in pieces if piece]
+
+
 def cut_as_text(text, merges):
     for a, b in merges:
         text = text.replace(f"{a}{b}", f"[{a}{b}]")
@@ -274,6 +282,18 @@ def given_step(q, k, v, kept_k, kept_v):
     q, k = rotary(q), rotary(k)
     keys, values = torch.cat([kept_k, k]), torch.cat([kept_v, v])
     return attention(q, keys, values)
+
+
+def at_one_place(q, k, v, kept_k, kept_v):
+    place = torch.tensor([len(kept_k)])
+    keys = torch.cat([kept_k, rotary(k, place)])
+    return attention(rotary(q, place), keys, torch.cat([kept_v, v]), causal=True)
+
+
+def new_before_kept(q, k, v, kept_k, kept_v):
+    places = torch.arange(len(q)) + len(kept_k)
+    keys = torch.cat([rotary(k, places), kept_k])
+    return attention(rotary(q, places), keys, torch.cat([v, kept_v]), causal=True)
 
 
 def everything(T, S):
@@ -413,6 +433,8 @@ WRONG = [
     ("9.4", lambda x, n, a, m, f: m(x + a(n(x)) + f(x + a(n(x)))), "attention is right"),
     ("9.4", lambda x, n, a, m, f: x + a(n(x)) + f(x + a(n(x))), "`norm_2` is not used"),
     ("9.4", lambda x, n, a, m, f: x + n(a(x)) + m(f(x + n(a(x)))), "normalise what it reads"),
+    ("9.4", lambda x, n, a, m, f: before(x, lambda y: y, lambda y: n(a(y)), m, f), "At attention you normalise what it adds"),
+    ("9.4", lambda x, n, a, m, f: before(x, n, a, lambda y: y, lambda y: m(f(y))), "At the network you normalise what it adds"),
     ("9.4", lambda x, n, a, m, f: 2 * before(x, n, a, m, f), "the shape is right, but the number"),
     ("9.5", lambda t, m: list(t), "nothing is joined"),
     ("9.5", lambda t, m: cut(t, m[::-1]), "from the last to the first"),
@@ -427,7 +449,8 @@ WRONG = [
     ("9.5", lambda t, m: [x for x in cut(t, m) if len(x) > 1], "letters that no merge joins"),
     ("9.5", lambda t, m: " ".join(cut(t, m)), "return the list of pieces"),
     ("9.5", lambda t, m: len(cut(t, m)), "return the list of pieces"),
-    ("9.5", cut_as_text, "too many pieces"),
+    ("9.5", cut_in_one_pass, "gone through once"),
+    ("9.5", cut_as_text, "no merge makes it"),
     ("9.5", lambda t, m: reduce(partial(joined, step=1), m, list(t)), "the pieces are not the text"),
     ("9.5", lambda t, m: joined(list(t), m.pop(0)), "only the first merge"),
     ("9.6", lambda x, t, k: probabilities(x, 1 / t, k), "divide by it"),
@@ -442,6 +465,8 @@ WRONG = [
     ("9.6", lambda x, t, k: (-hidden(-x / t, k)).nan_to_num(posinf=-torch.inf).softmax(-1), "least likely"),
     ("9.6", lambda x, t, k: (x / t).masked_fill(x <= x.topk(k).values[:, -1:], -torch.inf).softmax(-1), "one token too few"),
     ("9.6", probabilities_by_hand, "overflow"),
+    ("9.6", lambda x, t, k: probabilities(x, 1.0, k) / t, "divide the logits by the temperature"),
+    ("9.6", lambda x, t, k: hidden((x / t).softmax(-1), k, 0.0).softmax(-1), "the softmax of probabilities"),
     ("9.6", lambda x, t, k: probabilities(x, t, min(k + 1, x.shape[1])), "one token too many"),
     ("9.7", LEFT | {"size": 25}, "point the same way"),
     ("9.7", LEFT | {"size": math.sqrt(24)}, "the word itself is on the road"),
@@ -468,6 +493,9 @@ WRONG = [
     ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=0)), "top-left"),
     ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T - 1)), "no word sees itself"),
     ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T + 1)), "one word too many"),
+    ("9.8", lambda q, k, v, a, b: step()(q, k, v, a, b)[:-1], "shape"),
+    ("9.8", at_one_place, "all new words stand at one position"),
+    ("9.8", new_before_kept, "append them at the end"),
     ("9.8", lambda q, k, v, a, b: attention(q, torch.cat([a, k]), torch.cat([b, v]), causal=True), "nothing is turned"),
     ("9.9", shared(lambda g: len(set(g))), "share of different ones"),
     ("9.9", shared(lambda g: sum(g.count(x) > 1 for x in g)), "the first time is counted too"),
@@ -480,6 +508,8 @@ WRONG = [
     ("9.9", shared(lambda g: sum(a == b for a, b in pairwise(g))), "compare with the place before only"),
     ("9.9", lambda t, n: repeats([tuple(sorted(g)) for g in grams(t, n)], 1), "order counts"),
     ("9.9", lambda t, n: repeats(t, n + 1), "too many in each"),
+    ("9.9", lambda t, n: repeats(t[:-1], n), "the last place is missing"),
+    ("9.9", shared(lambda g: max(Counter(g).values())), "the most common one"),
     ("9.9", lambda t, n: grams(t, n), "shape"),
     ("9.10", PLAN | {"vocab_size": 1024}, "the vocabulary is given"),
     ("9.10", PLAN | {"num_heads": 4}, "a head should be 32 wide"),
