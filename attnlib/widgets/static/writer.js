@@ -2,15 +2,17 @@
 const START = 12;                // the page break: before every text, and the model's own sign that it is done
 const LONGEST = 1000;            // characters of a beginning
 const SHOWN = 6;                 // tokens that may come next
-const PACE = 40, SLICE = 12;     // milliseconds from token to token, and of work between two frames
+const PACE = 40, SLICE = 20;     // milliseconds from token to token, and of work between two frames
 const FINEST = 64;               // squares across a head in small
 const PATIENCE = 20000;          // milliseconds until the weights must be there
 
 /** The words of a token in a sentence or a table. A token comes as a text with a character for each of its bytes. */
 function nameOf(token, place) {
   if (token === "\f") return place === 0 ? "start" : "end";
-  return /^\n+ *$/.test(token) ? "new line" : visible(token);
+  return /^ +$/.test(token) ? "space" : /^\n+ *$/.test(token) ? "new line" : visible(token);
 }
+/** Whether a token is named by what it does, not by its letters. */
+const isSign = (token) => /^(\f|\n+ *| +)$/.test(token);
 const visible = (token) => token.replace(/[^\n -~]/g, (byte) => `\\x${byte.charCodeAt(0).toString(16).padStart(2, "0")}`);
 
 /** Let the page draw; one that nobody sees draws nothing, and is not waited for. */
@@ -42,7 +44,7 @@ function inSmall(rows) {
   const pen = picture.getContext("2d"), image = pen.createImageData(n, n);
   rows.forEach((row, i) => row.forEach((w, s) => {
     const at = 4 * (Math.floor(i * n / T) * n + Math.floor(s * n / T)) + 3;
-    image.data[at] = Math.max(image.data[at], 255 * Math.sqrt(w));
+    image.data[at] = Math.max(image.data[at], 17 * Math.round(15 * Math.sqrt(w)));    // sixteen shades: fewer bytes
   }));
   pen.putImageData(image, 0, 0);
   return picture.toDataURL();
@@ -93,6 +95,7 @@ function build({ root, model, state, update, redraw, signal }) {
   map.classList.add("pa-map");
   map.style.setProperty("--pa-heads", String(heads));
   const [use, putUse] = toggle("in use", (used) => { const { layer, head } = state(); update({ used: replaced(state().used, layer * heads + head, used) }); });
+  const [useLayer, putLayer] = toggle("its layer", (used) => { const { layer } = state(); update({ used: state().used.map((was, n) => (Math.floor(n / heads) === layer ? used : was)) }); });
   const [mask, putMask] = toggle("causal mask", (causal) => update({ causal }));
   const table = make("table", { class: "pa-next" }, make("caption", {}), make("tbody", {}));
 
@@ -224,7 +227,7 @@ function build({ root, model, state, update, redraw, signal }) {
   });
 
   // Drawing
-  const quoted = (i) => (i === 0 || /^\n+ *$/.test(shown.tokens[i]) ? nameOf(shown.tokens[i], i) : `\u201c${nameOf(shown.tokens[i], i)}\u201d`);
+  const quoted = (i) => (isSign(shown.tokens[i]) ? nameOf(shown.tokens[i], i) : `\u201c${nameOf(shown.tokens[i], i)}\u201d`);
   /** What the chosen token, or one that is pointed at, looks at and expects. */
   function look(now, pointed = null) {
     const at = pointed ?? place(now), given = shown.weights(now.layer, now.head, at);
@@ -240,7 +243,7 @@ function build({ root, model, state, update, redraw, signal }) {
     table.querySelector("caption").textContent = now.temperature ? "Next token" : "Next token: the first";
     become(table.querySelector("tbody"), shown.next(at).map(([token, share]) => {
       const taken = token === shown.tokens[at + 1];
-      return row(make("span", { class: /^[\f]|^\n+ *$/.test(token) ? "pa-token pa-sign" : "pa-token" }, nameOf(token, at + 1)), [numberCell("next", share, share)], taken ? { class: "pa-taken" } : { class: "pa-left" });
+      return row(make("span", { class: isSign(token) ? "pa-token pa-sign" : "pa-token" }, nameOf(token, at + 1)), [numberCell("next", share, share)], taken ? { class: "pa-taken" } : { class: "pa-left" });
     }));
     text.dataset.asks = String(at);
   }
@@ -266,7 +269,7 @@ function build({ root, model, state, update, redraw, signal }) {
       job && !engine ? `Fetching the model, ${megabytes}.` : "",
       job || engine ? "" : keyOf(now) !== wanted ? "Press Start to write it this way." : `This was written beforehand. Start fetches the model, ${megabytes}.`,
       !job && shown.over && keyOf(now) === shown.key ? shown.over : "",
-      now.causal ? "" : "Without the mask each token reads those after it, too, which training never allowed: the text breaks.",
+      now.causal ? "" : "Without the mask tokens see what follows them. They never learned to use it, and guess it worse.",
       odd ? `It has never read ${odd}: they come to it as unknown bytes.` : "",
     ];
     return parts.filter(Boolean).join(" ");
@@ -277,7 +280,9 @@ function build({ root, model, state, update, redraw, signal }) {
     seed.textContent = String(now.seed);
     putHead(now.layer * heads + now.head);
     putUse(now.used[now.layer * heads + now.head]);
+    putLayer(now.used.slice(now.layer * heads, (now.layer + 1) * heads).some(Boolean));
     use.querySelector("span").textContent = `${headName(now.layer * heads + now.head)} in use`;
+    useLayer.querySelector("span").textContent = `layer ${now.layer + 1} in use`;
     putMask(now.causal);
     paint(now);
     buttons(now);
@@ -301,7 +306,7 @@ function build({ root, model, state, update, redraw, signal }) {
     parts: [make("div", { class: "pa-typed" }, make("label", { class: "pa-prompt" }, make("span", { class: "pa-hidden" }, "A beginning"), field), main), beginnings,
       make("div", { class: "pa-bar pa-how" }, heat, seeds, make("div", { class: "pa-go" }, step, further)),
       make("div", { class: "pa-notes" }, trouble, note), text, said,
-      make("div", { class: "pa-main" }, map, make("div", { class: "pa-side" }, table, use, mask))],
+      make("div", { class: "pa-main" }, map, make("div", { class: "pa-side" }, table, use, useLayer, mask))],
     help: "Click a token, or choose it with the arrow keys: the darker a token, the more weight the chosen head gives it, and the bars are what the model expects next. The squares are the heads, each with all its weights, queries down and keys across. What you switch off takes no part, and the text is written anew.",
     draw,
   };
