@@ -277,7 +277,7 @@ def test_without_a_head_or_the_mask_the_text_is_another_and_the_page_says_why(sh
     at_rest(page)
     assert written(page) == before
     assert page.locator(".pa-note").inner_text() == ""
-    page.get_by_role("switch", name="layer 1 in use").press("Space")
+    page.get_by_role("switch", name="heads of layer 1 in use").press("Space")
     at_rest(page)
     assert written(page) != before
     assert page.evaluate("model.get('used')") == [h >= 4 for h in range(len(widget.used))]
@@ -584,3 +584,29 @@ def test_a_finger_starts_it_on_a_phone(alone, widget):
     assert root.locator(".pa-said").inner_text().startswith("Layer 3, head 2: ")
     assert root.bounding_box()["height"] <= 844
     assert page.trouble == []
+
+
+def test_a_beginning_that_was_typed_is_written_by_a_press_of_the_mouse_and_one_token_is_one(shown):
+    page = shown()
+    press(page, "Start")
+    at_rest(page)
+    field = page.get_by_role("textbox", name="A beginning")
+    for words, name, added in (("Lemon trees", "Write", 8), ("Return the", "One token", 1)):
+        field.click()
+        page.keyboard.press("Control+A")
+        page.keyboard.type(words)
+        press(page, name)
+        page.wait_for_function("(words) => model.get('prompt') === words", arg=words)
+        page.wait_for_timeout(300)
+        at_rest(page)
+        given = page.locator(".pa-text .pa-given").count()
+        assert "".join(written(page)[1:given]) == words
+        assert len(written(page)) >= given + added if added > 1 else len(written(page)) == given + 1
+
+
+def test_escape_stops(shown):
+    page = shown()
+    press(page, "Start")
+    page.wait_for_function("model.sent.length && el.querySelectorAll('.pa-text .pa-token').length > 8")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.querySelector('.pa-writer').dataset.writing") == "false"

@@ -217,7 +217,8 @@ def new_word(answer: object) -> str | None:
         ("aaaab", [("a", "a"), ("aa", "b")]),
         ("q", merges),
         ("", merges),
-        ("xyzy", []),
+        ("Xyzy", []),
+        ("aaab", [("a", "a")]),  # from left to right
     ]
     mistakes = [
         (lambda t, m: list(t), "these are the letters; nothing is joined."),
@@ -418,7 +419,7 @@ def _repeated(tokens: list[int], n: int) -> float:
 
 def repeats(answer: object) -> str | None:
     """Grade the share of n-grams that stood in the text before."""
-    texts = [([4, 1, 1, 1, 4, 4, 4, 1, 1, 4, 4, 2], 2), ([5, 5, 5, 5, 5], 3), ([1, 2, 1, 3, 4], 2), ([7, 8, 7, 8, 7, 9], 1), ([3, 1, 4, 3, 1, 4, 3, 1], 4), ([2, 7], 2)]  # fmt: skip
+    texts = [([4, 1, 1, 1, 4, 4, 4, 1, 1, 4, 4, 2], 2), ([5, 5, 5, 5, 5], 3), ([1, 2, 1, 3, 4], 2), ([7, 8, 7, 8, 7, 9], 1), ([3, 1, 4, 3, 1, 4, 3, 1], 4), ([2, 7], 2), ([1, 12, 11, 2], 2)]  # fmt: skip
 
     def share(count: Callable) -> Callable:
         return lambda t, n: count(_grams(t, n)) / len(_grams(t, n))

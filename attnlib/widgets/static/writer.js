@@ -209,7 +209,7 @@ function build({ root, model, state, update, redraw, signal }) {
   }
 
   field.addEventListener("keydown", (event) => { if (event.key === "Enter") { start(field.value); consume(event); } });
-  field.addEventListener("change", () => take(field.value));
+  root.addEventListener("keydown", (event) => { if (event.key === "Escape" && job) { stop(); consume(event); } });
 
   // Choosing a token: by a click, the arrow keys, or for a moment by pointing at it
   const under = (event) => { const at = event.target.closest?.("[data-token]"); return at ? Number(at.dataset.token) : null; };
@@ -264,13 +264,14 @@ function build({ root, model, state, update, redraw, signal }) {
     root.dataset.writing = String(job !== null);
   }
   function tell(now) {
-    const odd = [...new Set(now.prompt.match(/[^\n\f -~]/gu) ?? [])].slice(0, 3).map((one) => `\u201c${one}\u201d`).join(", ");
+    const odd = [...new Set(now.prompt.match(/[^\n\f -~]/gu) ?? [])];
+    const named = odd.slice(0, 3).map((one) => (/\p{C}/u.test(one) ? `U+${one.codePointAt(0).toString(16).toUpperCase()}` : `\u201c${one}\u201d`)).join(", ");
     const parts = [
       job && !engine ? `Fetching the model, ${megabytes}.` : "",
       job || engine ? "" : keyOf(now) !== wanted ? "Press Start to write it this way." : `This was written beforehand. Start fetches the model, ${megabytes}.`,
       !job && shown.over && keyOf(now) === shown.key ? shown.over : "",
       now.causal ? "" : "Without the mask tokens see what follows them. They never learned to use it, and guess it worse.",
-      odd ? `It has never read ${odd}: they come to it as unknown bytes.` : "",
+      odd.length ? `It has never read ${named}${odd.length > 3 ? ` and ${odd.length - 3} more` : ""}, and sees bytes instead.` : "",
     ];
     return parts.filter(Boolean).join(" ");
   }
@@ -282,7 +283,7 @@ function build({ root, model, state, update, redraw, signal }) {
     putUse(now.used[now.layer * heads + now.head]);
     putLayer(now.used.slice(now.layer * heads, (now.layer + 1) * heads).some(Boolean));
     use.querySelector("span").textContent = `${headName(now.layer * heads + now.head)} in use`;
-    useLayer.querySelector("span").textContent = `layer ${now.layer + 1} in use`;
+    useLayer.querySelector("span").textContent = `heads of layer ${now.layer + 1} in use`;
     putMask(now.causal);
     paint(now);
     buttons(now);
