@@ -110,7 +110,9 @@ def test_it_fits_a_phone_and_answers_a_finger(visit):
     root.scroll_into_view_if_needed()
     root.locator(".pa-choice label").first.tap()
     assert assert_numbers_are_attnlibs(page).kind == "sinusoid"
-    box = root.locator(".pa-canvas").nth(2).bounding_box()
+    curve = root.locator(".pa-canvas").nth(2)
+    curve.scroll_into_view_if_needed()
+    box = curve.bounding_box()
     page.touchscreen.tap(box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2)
     assert assert_numbers_are_attnlibs(page).distance > 50
     assert root.evaluate("n => n.scrollWidth <= n.clientWidth")
