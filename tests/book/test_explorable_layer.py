@@ -1,6 +1,5 @@
 """The whole layer, live: by keyboard, mouse and touch, with the numbers of attnlib, wherever it is shown."""
 
-import base64
 import math
 
 import pytest
@@ -10,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from attnlib.widgets import WholeLayer
 from tests.book import ROOT
 from tests.book.conftest import visits  # noqa: F401 (the browser's fixtures)
-from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
+from tests.book.test_explorable_mount import dressed, host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_explorable_share import SHOWN, SMALL
 
 STEPS = ["words", "Q K V", "scores", "mask", "softmax", "mix", "output"]
@@ -21,9 +20,6 @@ SENTENCES = [
     "he",
     "Videl opens a door and sees a big animal at the street",
 ]
-FONT = base64.b64encode(
-    (ROOT / "book/_static/fonts/source-sans-3-latin-wght-normal.woff2").read_bytes()
-).decode()
 COLOURS = (ROOT / "book/_static/colours.css").read_text("utf8")
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
@@ -34,25 +30,7 @@ def shown(host):  # noqa: F811
 
     def show(sentence=SENTENCES[0], *, width=1280, theme="light", asked=None, **state):
         widget = WholeLayer(sentence, **state)
-        page = mounted(host, widget, asked)
-        page.set_viewport_size({"width": width, "height": 844})
-        page.add_style_tag(content=widget._css)
-        ground = {"light": "#fdfcf9", "dark": "#15191e"}[theme]
-        paper = {"light": ("#f5f3ed", "#1f2730", "#55606c"), "dark": ("#1e242b", "#dfe4ea", "#a3adb8")}[theme]
-        names = ("--pst-color-surface", "--pst-color-text-base", "--pst-color-text-muted")
-        face = f"@font-face {{ font-family: Book; src: url(data:font/woff2;base64,{FONT}); font-weight: 200 900; }}"
-        rules = f"--pst-font-family-base: Book; font-size: {17 if width > 600 else 16}px;"
-        rules += "".join(f"{name}: {colour};" for name, colour in zip(names, paper, strict=True))
-        page.add_style_tag(
-            content=f"{face} :root {{ {rules} }} body {{ margin: 8px; background: {ground}; }}"
-        )
-        page.evaluate(
-            f"document.documentElement.dataset.theme = '{theme}'; document.documentElement.lang = 'en'"
-        )
-        page.evaluate(
-            "Promise.all(['400', '650'].map((w) => document.fonts.load(`${w} 17px Book`))).then(() => null)"
-        )
-        return page
+        return dressed(mounted(host, widget, asked), widget, width, theme)
 
     return show
 

@@ -1,5 +1,7 @@
 """What every explorable gets from ``common.js``, in a browser: state, redrawing, speech and clean-up."""
 
+import base64
+
 import pytest
 import torch
 
@@ -8,6 +10,14 @@ from attnlib.widgets import HeadViewer
 from tests.book import ROOT
 
 COMMON = (ROOT / "attnlib/widgets/static/common.js").read_text("utf8")
+FONT = base64.b64encode(
+    (ROOT / "book/_static/fonts/source-sans-3-latin-wght-normal.woff2").read_bytes()
+).decode()
+PAPER = ("--pst-color-surface", "--pst-color-text-base", "--pst-color-text-muted")
+THEMES = {
+    "light": ("#fdfcf9", "#f5f3ed", "#1f2730", "#55606c"),
+    "dark": ("#15191e", "#1e242b", "#dfe4ea", "#a3adb8"),
+}
 COUNTER = """
 let draws = 0;
 globalThis.drawn = () => draws;
@@ -73,6 +83,24 @@ def mounted(host, name, asked=None):
     state = {key: value for key, value in widget.get_state().items() if not key.startswith("_")}
     del state["layout"]
     return host(widget._esm, state, asked)
+
+
+def dressed(page, widget, width, theme):
+    """Give what is shown its style, the font of the book and a theme, at a width."""
+    page.set_viewport_size({"width": width, "height": 844})
+    page.add_style_tag(content=widget._css)
+    ground, *paper = THEMES[theme]
+    face = (
+        f"@font-face {{ font-family: Book; src: url(data:font/woff2;base64,{FONT}); font-weight: 200 900; }}"
+    )
+    rules = f"--pst-font-family-base: Book; font-size: {17 if width > 600 else 16}px;"
+    rules += "".join(f"{name}: {colour};" for name, colour in zip(PAPER, paper, strict=True))
+    page.add_style_tag(content=f"{face} :root {{ {rules} }} body {{ margin: 8px; background: {ground}; }}")
+    page.evaluate(f"document.documentElement.dataset.theme = '{theme}'; document.documentElement.lang = 'en'")
+    page.evaluate(
+        "Promise.all(['400', '650'].map((w) => document.fonts.load(`${w} 17px Book`))).then(() => null)"
+    )
+    return page
 
 
 def test_several_changes_are_saved_once_and_drawn_once(host):

@@ -14,8 +14,8 @@ from attnlib.experiments.writer import Writer as Model
 from attnlib.experiments.writer import make_writer
 from attnlib.widgets import Writer
 from attnlib.widgets.writer import BEGINNINGS, LENGTH, START, chance, packed
-from tests.book.test_explorable_layer import COLOURS, FONT, TAGS
-from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
+from tests.book.test_explorable_layer import COLOURS, TAGS
+from tests.book.test_explorable_mount import dressed, host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_explorable_share import SHOWN, SMALL, STATES
 from tests.book.test_site import PHONE
 
@@ -47,10 +47,6 @@ ANSWER = """([header, data]) => {
   const bytes = Uint8Array.from(atob(data), (c) => c.charCodeAt(0));
   model.answer = () => model.hear({ header }, [new DataView(bytes.buffer)]);
 }"""
-THEMES = {
-    "light": ("#fdfcf9", "#f5f3ed", "#1f2730", "#55606c"),
-    "dark": ("#15191e", "#1e242b", "#dfe4ea", "#a3adb8"),
-}
 
 
 @pytest.fixture
@@ -58,24 +54,8 @@ def shown(host, widget):  # noqa: F811
     """Give a function that shows it with its style, at a width, light or dark; the weights come when asked for."""
 
     def show(*, width=1280, theme="light", asked=None, answers=True):
-        page = mounted(host, widget, asked)
-        page.set_viewport_size({"width": width, "height": 844})
+        page = dressed(mounted(host, widget, asked), widget, width, theme)
         page.emulate_media(reduced_motion="reduce")
-        page.add_style_tag(content=widget._css)
-        ground, *paper = THEMES[theme]
-        names = ("--pst-color-surface", "--pst-color-text-base", "--pst-color-text-muted")
-        rules = f"--pst-font-family-base: Book; font-size: {17 if width > 600 else 16}px;"
-        rules += "".join(f"{name}: {colour};" for name, colour in zip(names, paper, strict=True))
-        face = f"@font-face {{ font-family: Book; src: url(data:font/woff2;base64,{FONT}); font-weight: 200 900; }}"
-        page.add_style_tag(
-            content=f"{face} :root {{ {rules} }} body {{ margin: 8px; background: {ground}; }}"
-        )
-        page.evaluate(
-            f"document.documentElement.dataset.theme = '{theme}'; document.documentElement.lang = 'en'"
-        )
-        page.evaluate(
-            "Promise.all(['400', '650'].map((w) => document.fonts.load(`${w} 17px Book`))).then(() => null)"
-        )
         page.evaluate(ANSWER, given(widget))
         if answers:
             page.evaluate(
