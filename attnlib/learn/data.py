@@ -128,13 +128,21 @@ def values(rules: dict, answer: object) -> list:
         return [_value(name, reads, answer[name]) for name, reads in zip(fields, rules["reads"], strict=True)]
     if kind == "number":
         return [single(answer)]
-    if kind == "numbers" and isinstance(answer, (list, tuple)) and len(answer) == len(fields):
-        return [_value(name, "number", part) for name, part in zip(fields, answer, strict=True)]
+    parts = answer if isinstance(answer, (list, tuple)) and len(answer) == len(fields) else _leaves(answer)
+    if kind == "numbers" and len(parts) == len(fields):
+        return [_value(name, "number", part) for name, part in zip(fields, parts, strict=True)]
     got, shape = numbers(answer), tuple(rules["shape"])
     if got.shape != shape and got.squeeze().shape != shape:
         asked = f"one number each is asked for {', '.join(fields)}: " if kind == "numbers" else ""
         raise AnswerError(f"{asked}the shape should be {shape}, yours is {tuple(got.shape)}.")
     return got.flatten().tolist()
+
+
+def _leaves(answer: object) -> list:
+    """Return what lists and tuples, also lists of lists, hold in the end."""
+    if not isinstance(answer, (list, tuple)):
+        return [answer]
+    return [leaf for part in answer for leaf in _leaves(part)]
 
 
 def _value(name: str, reads: str, answer: object) -> object:

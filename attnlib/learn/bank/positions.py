@@ -59,11 +59,18 @@ def _orders(T: int) -> dict[str, tuple[Callable[[Tensor], Tensor], bool]]:
 def order_test(answer: object) -> str | None:
     """Grade a test that tells whether a function sees the order of its words."""
     x = normal(6, 4, seed=0).double()
-    for name, (function, sees) in _orders(6).items():
+    said = {}
+    for name, (function, _) in _orders(6).items():
         got = numbers(call(answer, function, x.clone()))
         if got.numel() != 1:
             return "return one bool: True if the order of the words matters to the function."
-        if bool(got) == sees:
+        said[name] = bool(got)
+    if all(said[name] != sees for name, (_, sees) in _orders(6).items()):
+        return "True and False are the other way round: True means that the order matters."
+    if len(set(said.values())) == 1:
+        return f"your test says {said[name]} of every function, also of those that it should not."
+    for name, (_, sees) in _orders(6).items():
+        if said[name] == sees:
             continue
         if "by itself" in name:
             return f"{name} does not see the order, but your test says it does. When the words change places its outputs change places with them, and nothing else happens: compare with the old outputs in the new order."
@@ -110,6 +117,14 @@ def shift_matrix(answer: object) -> str | None:
         (lambda k, t: right(k, t) * torch.tensor([[1, 1], [-1, 1]]), "one of the sines has a minus: write down sin(a + b) and cos(a + b)."),
         (lambda k, t: right(k, t).flip(0), "the rows are swapped: the first must give the sine, which stands first."),
         (lambda k, t: right(k, t).flip(1), "the columns are swapped: the first is multiplied with the sine, which stands first."),
+        (lambda k, t: right(k, t) * torch.tensor([[1, -1], [1, 1]]), "one of the sines has a minus, and not the other: write down sin(a + b) and cos(a + b)."),
+        (_shift(lambda k, t: math.pi / 2 - k * t), "sine and cosine are swapped: with k = 0 nothing must move."),
+        (lambda k, t: right(k, t).flatten(), "these are the four numbers; put them into two rows."),
+        (lambda k, t: k * right(1, t), "k moves are not k times one move: the angle is k times theta."),
+        (lambda k, t: right(1, t) ** k, "`**` takes the power of each number; k moves are k times the angle."),
+        (_shift(lambda k, t: k / t), "you divide by theta: the angle is k times theta."),
+        (_shift(lambda k, t: k + t), "you add k and theta: the angle is k times theta."),
+        (_shift(lambda k, t: 2 * math.pi * k * t), "theta is in radians already: leave out the 2 pi."),
         (lambda k, t: right(k, t) @ torch.tensor([0.0, 1.0], dtype=torch.float64), "this is the clock at place k; asked is the matrix (2, 2) that moves any place by k."),
     ]  # fmt: skip
     return by_cases(answer, right, [(3, 0.5), (1, 2.0), (-2, 0.3), (7, 0.1)], mistakes)
@@ -153,7 +168,13 @@ def turned_pair(answer: object) -> str | None:
         (lambda x, m, t: x + torch.stack([(m * t).cos(), (m * t).sin()], -1), "this adds the clock to the pair; asked is the pair itself, turned."),
         (lambda x, m, t: (_turn()(x, m, t) + _turn()(x, m, t).new_tensor([2.0, 0.0]) * (x[:, 1] * (m * t).sin())[:, None]), "the minus is missing: the new first feature is first · cos - second · sin."),
         (_turn(lambda m, t: math.pi / 2 - m * t), "sine and cosine are swapped: at position 0 nothing must be turned."),
+        (_turn(lambda m, t: m[:1] * t), "every word is turned by the angle of the first; each has its own position."),
         (lambda x, m, t: x, "nothing is turned."),
+        (lambda x, m, t: x + torch.stack([(m * t).sin(), (m * t).cos()], -1), "this adds the clock to the pair; asked is the pair itself, turned."),
+        (lambda x, m, t: _turn()(x, m, t).mT, "these are the two features as rows: `torch.stack([...], -1)` makes columns of them."),
+        (lambda x, m, t: _turn()(x, m, t).mT.reshape(-1, 2), "the features are stacked as rows and then cut anew, which mixes the words: `torch.stack([...], -1)`."),
+        (lambda x, m, t: _turn()(x, m, t) - 2 * torch.stack([0 * m, x[:, 1] * (m * t).cos()], -1), "one minus too many: the new second feature is first · sin + second · cos."),
+        (_turn(lambda m, t: 2 * math.pi * m * t), "the angle is in radians already: leave out the 2 pi."),
     ]  # fmt: skip
     return by_cases(answer, _turn(), cases, mistakes)
 
@@ -174,6 +195,8 @@ def regrouped(answer: object) -> str | None:
         (lambda d: [*range(d // 2, d), *range(d // 2)], "the halves are swapped; the old pairs are neighbours and still are not together."),
         (lambda d: range(d)[::-1], "reversing leaves neighbours neighbours."),
         (lambda d: [i ^ 1 for i in range(d)], "this swaps the two of each pair, and leaves them neighbours."),
+        (lambda d: [*range(0, d, 2)][::-1] + [*range(1, d, 2)][::-1], "the pairs are right, but the slowest comes first: the fastest pair must stay first."),
+        (lambda d: [[*range(0, d, 2)], [*range(1, d, 2)]], "these are the two halves; return one list of d whole numbers."),
         (lambda d: range(0, d, 2), "half of the features are missing: the odd ones have to stand somewhere."),
         (lambda d: [*range(0, d, 2), *range(0, d, 2)], "each feature must stand at one place: the odd ones are missing."),
         (lambda d: [i + 1 for i in _evens_first(d)], "features are counted from 0."),
@@ -190,6 +213,10 @@ def _listed(answer: object) -> Tensor:
 
 def _at(x: Tensor, position: int) -> Tensor:
     return rotary(x, torch.tensor([position]))
+
+
+def _paired(x: Tensor, position: int) -> Tensor:
+    return rotary(x, torch.tensor([position]), interleaved=True)
 
 
 def _step(*, query: int = 0, key: int = 0, again: bool = False, values: bool = False) -> Callable:
@@ -210,13 +237,12 @@ def _step_mistakes() -> list[tuple[Callable, str]]:
     """Return every mixture of the planted bugs, and the ways to count wrongly."""
     places = {
         (0, 0): "",
-        (
-            None,
-            None,
-        ): "the new word is put at position 0, which is as good as not turned: it stands after the kept ones.",
+        (None, None): "the new word is put at position 0, as if not turned: it stands after the kept ones.",
         (0, None): "the query stands where it should, but its own key is put at position 0, or not turned.",
         (None, 0): "the key stands where it should, but the query is put at position 0, or not turned.",
         (-1, -1): "the new word is put where the last kept one stands: positions are counted from 0.",
+        (1, 0): "the query is put one place too far: it stands where its own key stands.",
+        (0, -1): "the key is put one place too early: it stands where its own query stands.",
         (1, 1): "the new word is put one place too far: positions are counted from 0.",
     }
     found = []
@@ -227,7 +253,7 @@ def _step_mistakes() -> list[tuple[Callable, str]]:
         said += ["the kept keys were turned when they came; you turn them once more."] if again else []
         said += ["the value is turned too: it is mixed, not compared, and nothing turns it back."] * values
         if said:
-            words = said[0] if len(said) == 1 else f"{len(said)} things are wrong. One is this: {said[0]}"
+            words = said[0] if len(said) == 1 else f"more than one thing is wrong. One is this: {said[0]}"
             found.append((_step(query=query, key=key, again=again, values=values), words))
     return found
 
@@ -235,11 +261,15 @@ def _step_mistakes() -> list[tuple[Callable, str]]:
 def cached_turn(answer: object) -> str | None:
     """Grade the repair of a step that keeps turned keys."""
     cases = []
-    for S, D in ((5, 4), (1, 8), (11, 2)):
+    for S, D in ((6, 4), (1, 8), (11, 2)):
         q, k, v = (normal(1, D, seed=n) for n in (0, 1, 2))
         cases.append((q, k, v, rotary(normal(S, D, seed=3)), normal(S, D, seed=4)))
     mistakes = [
         *_step_mistakes(),
+        (lambda q, k, v, a, b: attention(_at(q, len(a)), torch.cat([a, _at(k, len(a))]), rotary(torch.cat([b, v]))), "the values are turned too: they are mixed, not compared, and nothing turns them back."),
+        (lambda q, k, v, a, b: attention(_at(q, len(a)), torch.cat([a, _at(k, len(a))]), torch.cat([b, v]), scale=1.0), "the scores are not divided by the root of D."),
+        (lambda q, k, v, a, b: _step(query=a.shape[1] - len(a), key=a.shape[1] - len(a))(q, k, v, a, b), "the new word is put at position D, the width: it stands after the kept ones, of which there are `len(keys)`."),
+        (lambda q, k, v, a, b: attention(_paired(q, len(a)), torch.cat([a, _paired(k, len(a))]), torch.cat([b, v])), "the kept keys were turned with halves as pairs; you turn neighbours: leave `interleaved` out."),
         (lambda q, k, v, a, b: attention(_at(q, len(a)), a, b), "the new key and value are missing: a word may attend to itself."),
     ]  # fmt: skip
     return by_cases(answer, _step(), cases, mistakes, read=_row)
@@ -264,7 +294,14 @@ def chosen_base(answer: object) -> str | None:
             (turns ** (d / (d - 1)), "the last pair has i = d/2 - 1, so its exponent is -(d - 2) / d."),
             (turns ** (2 * d / (d - 2)), "the exponent of pair i is 2 i / d, with the 2."),
             (turns ** -(d / (d - 2)), "a minus too many: a larger base makes slower hands."),
+            ((context / 2 * math.pi) ** (d / (d - 2)), "`context / 2 * pi` divides by 2 and multiplies by pi: put 2 pi into brackets."),
+            (2 * math.pi / context, "that is the speed of the slowest hand; which base gives it?"),
+            (2 * math.pi * context ** ((d - 2) / d), "that is how long the slowest hand takes if the base is `context`; here the time is given and the base asked."),
             ((context / 360) ** (d / (d - 2)), "speeds are in radians: a whole turn is 2 pi, not 360."),
+            (2 * math.pi * context ** (d / (d - 2)), "you multiply by 2 pi: the context divided by it is the number of places for a radian."),
+            (10_000 * turns ** (d / (d - 2)), "that is a multiple of 10,000; the base itself is asked, whatever it was before."),
+            ((turns - 1 / (2 * math.pi)) ** (d / (d - 2)), "the turn takes `context` places, not one fewer."),
+            (turns ** (d / 2), "the exponent is not d/2: solve context · base^(-(d - 2) / d) = 2 pi for the base."),
             (turns ** (d / (d + 2)), "the last pair has i = d/2 - 1, so its exponent is -(d - 2) / d."),
         ]  # fmt: skip
         got, right = single(call(answer, context, d)), turns ** (d / (d - 2))

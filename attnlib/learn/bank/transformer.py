@@ -10,6 +10,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from attnlib.functional import attention
 from attnlib.learn.calling import AnswerError, call, tell_error
 from attnlib.learn.grading import Exercise, by_cases, normal, numbers, scalar
 from attnlib.positions import rotary
@@ -42,6 +43,8 @@ def rms_norm(answer: object) -> str | None:
         (lambda x, w, e: x / x.abs().mean(-1, keepdim=True) * w, "this is the mean of the sizes: square first, take the mean, then the root."),
         (lambda x, w, e: x / _root(x, e, -2) * w, "the mean runs over the tokens: each token is normalised by its own numbers, dim=-1."),
         (lambda x, w, e: x / _root(x, e, tuple(range(x.ndim))) * w, "there is one root for the whole tensor: each token has its own, dim=-1 with keepdim=True."),
+        (lambda x, w, e: x / _root(x, e, 0) * w, "the mean runs over the first axis: each token is normalised by its own numbers, dim=-1."),
+        (lambda x, w, e: x / (x.mean(-1, keepdim=True) ** 2 + e).sqrt() * w, "this is the square of the mean; take the mean of the squares."),
         (lambda x, w, e: x / _root(x, 0.0) * w, "`eps` is not used."),
         (lambda x, w, e: x / (_root(x, 0.0) + e) * w, "`eps` stands outside the root: it is added to the mean square, inside."),
         (lambda x, w, e: x / (_root(x, 0.0) + math.sqrt(e)) * w, "`eps` stands outside the root: it is added to the mean square, inside."),
@@ -65,6 +68,10 @@ def _in_half(answer: object) -> str | None:
     dtype = str(getattr(result, "dtype", type(result).__name__))
     if dtype.removeprefix("torch.") != "float16":
         return f"{where} it returns {dtype}: give back the dtype of x."
+    for given in (torch.float32, torch.float64):
+        dtype = str(call(answer, x.to(given), weight.to(given), 1e-5).dtype)
+        if dtype.removeprefix("torch.") != str(given).removeprefix("torch."):
+            return f"the numbers are right, but of {given} it makes {dtype}: give back the dtype of x."
     return None
 
 
@@ -134,6 +141,10 @@ def repaired_block(answer: object) -> str | None:
         (_block(_before, _branch), "attention is right. At the network you normalise what it adds; normalise what it reads."),
         (_block(_branch, _branch), "you normalise what each part adds; normalise what it reads."),
         (lambda x, n1, a, n2, f: _before(_before(x, n2, f), n1, a), "the order is turned round: attention first, then the network."),
+        (lambda x, n1, a, n2, f: _before(_before(x, n1, f), n2, a), "the order is turned round: attention first, then the network."),
+        (lambda x, n1, a, n2, f: x + f(n2(a(n1(x)))), "the network reads only what attention made, and that is then lost: each part adds to the road."),
+        (lambda x, n1, a, n2, f: x + _block(_before, _before)(x, n1, a, n2, f), "`x` is added twice: after attention it is on the road already."),
+        (lambda x, n1, a, n2, f: _before(_before(x, n1, lambda y: n1(a(y))), n2, lambda y: n2(f(y))), "what the parts read is right; what they add is normalised once more."),
         (lambda x, n1, a, n2, f: x + a(n1(x)) + f(n2(x)), "the network reads `x` from before attention: it should read what attention has added."),
         (lambda x, n1, a, n2, f: x + f(n2(x + a(n1(x)))), "what attention added is read by the network and then lost: add both to the road."),
         (lambda x, n1, a, n2, f: _before(_before(x, n1, a), n1, f), "both parts read `norm_1`: each has a norm of its own."),
@@ -234,6 +245,7 @@ def new_word(answer: object) -> str | None:
         (lambda t, m: [piece for piece in _cut(t, m) if piece != " "], "the spaces are lost: they are letters like any other."),
         (lambda t, m: [piece for piece in _cut(t, m) if len(piece) > 1], "letters that no merge joins are pieces too."),
         (lambda t, m: sorted(set(_cut(t, m)), key=t.find), "each piece stands there once; the text should come back when they are joined."),
+        (lambda t, m: [p[::-1] for p in _cut(t[::-1], [(b[::-1], a[::-1]) for a, b in m])][::-1], "where pairs overlap, join from left to right."),
         (lambda t, m: _cut(t, m)[:-1], "the last piece is lost: go on to the end of the text."),
     ]  # fmt: skip
     return _by_lists(answer, _cut, cases, mistakes)
@@ -259,12 +271,15 @@ def _by_lists(answer: object, reference: Callable, cases: list[tuple], mistakes:
         for wrong, words in mistakes:
             if list(result) == wrong(text, rest):
                 return where + words
-        if "".join(map(str, result)) != text:
-            return f"{where}joined again, the pieces are not the text."
+        joined = "".join(map(str, result))
+        if joined != text:
+            many = len(joined) - len(text)
+            way = "not" if not many else "longer than" if many > 0 else "shorter than"
+            return f"{where}joined again, the pieces are {way} the text: each letter must be in one piece."
         made = {a + b for a, b in rest}
         strange = [piece for piece in result if len(piece) > 1 and piece not in made]
         if strange:
-            return f"{where}{strange[0]!r} is no piece: no merge makes it."
+            return f"{where}{strange[0]!r} is no piece: no merge makes it. Join whole pieces, not ends of pieces."
         side = "many" if len(result) > len(right) else "few"
         many = (
             f"these are too {side} pieces" if len(result) != len(right) else "the text is cut in other places"
@@ -295,6 +310,7 @@ def sampling(answer: object) -> str | None:
             [((2, 7), 2.0, 0.5, 3), ((3, 5), 1.0, 2.0, 1), ((1, 11), 3.0, 1.5, 11), ((2, 5), 500.0, 0.7, 4)]
         )
     ]
+    cases.append((normal(2, 5, seed=9) * 3 - 500, 0.7, 3))
     hand = "exponentials of large logits overflow: subtract the largest of each row first, or use `softmax`."
     mistakes = [
         (lambda x, t, k: _probabilities(x, 1 / t, k), "you multiply by the temperature; divide by it: a low temperature makes the likely likelier."),
@@ -305,12 +321,21 @@ def sampling(answer: object) -> str | None:
         (lambda x, t, k: _sharpened((x / t).softmax(-1), k).softmax(-1), "that is the softmax of probabilities: divide those that are left by their sum."),
         (lambda x, t, k: _probabilities(x, 1.0, k) / t, "divide the logits by the temperature, not the probabilities: those of a row must sum to one."),
         (lambda x, t, k: _sharpened(x.softmax(-1) / t, k), "divide the logits by the temperature, not the probabilities: those of a row must sum to one."),
+        (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -100.0).softmax(-1), "-100 is not low enough where all logits are lower: take minus infinity."),
         (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), 0.0).softmax(-1), "a logit of 0 is not minus infinity: its exponential is 1."),
         (lambda x, t, k: (x / t * _kept(x, k)).softmax(-1), "a logit of 0 is not minus infinity: its exponential is 1."),
         (lambda x, t, k: (x / t).masked_fill(~_kept(x, k, largest=False), -math.inf).softmax(-1), "these are the k least likely tokens."),
         (lambda x, t, k: (x / t).masked_fill(_kept(x, k), -math.inf).softmax(-1), "inverted: the k most likely tokens are the ones that are hidden."),
         (lambda x, t, k: _probabilities(x, t, k - 1), "one token too few is kept: the k-th most likely belongs to the k."),
         (lambda x, t, k: _probabilities(x, t, k + 1), "one token too many is kept."),
+        (lambda x, t, k: (x / t).masked_fill(x < x.flatten().topk(k).values[-1], -math.inf).softmax(-1), "the k most likely of the whole batch are kept; each row has its own."),
+        (lambda x, t, k: (x / t).masked_fill(x < x[0].topk(k).values[-1], -math.inf).softmax(-1), "all rows are cut at the k-th logit of the first; each row has its own."),
+        (lambda x, t, k: _probabilities(x, t, k).sort(-1, descending=True).values, "the probabilities stand in order of size; each belongs at the place of its token."),
+        (lambda x, t, k: (x / t).softmax(-1).masked_fill(~_kept(x, k), -math.inf).softmax(-1), "that is the softmax of probabilities: hide logits, or divide those that are left by their sum."),
+        (lambda x, t, k: _sharpened((x / t).softmax(-1), k) / _sharpened((x / t).softmax(-1), k).sum(), "divided by the sum of the whole batch: each row must sum to one."),
+        (lambda x, t, k: _probabilities(x, t, k).log(), "these are logarithms of probabilities."),
+        (lambda x, t, k: _kept(x, k) / k, "all k tokens are equally likely here; their logits say how likely each is."),
+        (lambda x, t, k: _kept(x, 1).double(), "this is the most likely token; asked is how likely each one is."),
         (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf).softmax(0), "the softmax runs over the batch; each row, over the vocabulary, must sum to one: dim=-1."),
         (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf), "these are logits; probabilities are asked: a softmax is missing."),
         (lambda x, t, k: (x / t).topk(k, -1).values.softmax(-1), "these are the k probabilities alone; return one for each token of the vocabulary, with zeros for the others."),
@@ -349,6 +374,10 @@ def _late(T: int, S: int) -> Tensor:
 
 def _one_place(T: int, S: int) -> Tensor:
     return torch.full((T,), S)
+
+
+def _last_place(T: int, S: int) -> Tensor:
+    return torch.full((T,), S + T - 1)
 
 
 def _continued(queries: Callable | None, keys: Callable | None, **options) -> Callable:
@@ -399,9 +428,32 @@ def continued(answer: object) -> str | None:
         (_continued(_early, _early), "the positions begin one too early: S words have the places 0 to S - 1."),
         (_continued(_behind, _behind, offset=-1), "no word sees itself: the diagonal belongs to the mask."),
         (_continued(_behind, _behind, offset=1), "each word sees one word too many, the one after it."),
+        (lambda q, k, v, a, b: _continued(_behind, _behind)(q, k, rotary(v, _behind(len(v), len(a))), a, b), "the values are turned too: they are mixed, not compared, and nothing turns them back."),
+        (lambda q, k, v, a, b: _continued(_behind, _behind)(q * q.shape[-1] ** 0.5, k, v, a, b), "the scores are not divided by the root of D."),
+        (lambda q, k, v, a, b: _continued(_behind, _behind)(q, k, v, a, b) if len(a) == 0 else _alone(q, k, v, len(a)), "the new words see each other and nothing of what was kept: the kept columns belong to the mask."),
+        (_masked(lambda T, S: ~torch.ones(T, S + T).tril(S).bool()), "the mask is inverted: True means that a word may be seen."),
+        (_masked(lambda T, S: torch.ones(T, S + T).triu(S).bool() | (torch.arange(S + T) < S)), "among the new words the mask is turned round: each sees those after it instead of those before."),
+        (_masked(lambda T, S: torch.eye(T, S + T).roll(S, -1).bool() | (torch.arange(S + T) < S)), "each new word sees what was kept and itself; it must see the new words before it, too."),
+        (_continued(_last_place, _last_place), "all new words stand at one position; each has its own, one after the other."),
         (_top_left, "the mask is aligned top-left, so the new words do not see what was kept: the last query must see the last key."),
     ]  # fmt: skip
     return by_cases(answer, _continued(_behind, _behind), cases, mistakes)
+
+
+def _masked(mask: Callable) -> Callable:
+    """Return attention of T new words behind S, at their places, with a mask (T, S + T) of their own."""
+
+    def step(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
+        T, S = len(q), len(kept_k)
+        keys = torch.cat([kept_k, rotary(k, _behind(T, S))])
+        return attention(rotary(q, _behind(T, S)), keys, torch.cat([kept_v, v]), mask(T, S))
+
+    return step
+
+
+def _alone(q: Tensor, k: Tensor, v: Tensor, S: int) -> Tensor:
+    places = _behind(len(q), S)
+    return _turned_attention(rotary(q, places), rotary(k, places), v, (k[:0], v[:0]))
 
 
 def _top_left(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
@@ -425,6 +477,7 @@ def repeats(answer: object) -> str | None:
         return lambda t, n: count(_grams(t, n)) / len(_grams(t, n))
 
     mistakes = [
+        (lambda t, n: _repeated(["".join(map(str, g)) for g in _grams(t, n)], 1), "written together, (1, 12) and (11, 2) look the same: compare tuples."),
         (share(lambda g: len(set(g))), "that is the share of different ones; asked is the share that stood there before."),
         (share(lambda g: sum(m for m in Counter(g).values() if m > 1)), "the first time is counted too: a pair that comes twice has been repeated once."),
         (share(lambda g: sum(1 for m in Counter(g).values() if m > 1)), "each is counted once, however often it comes back: count every time after the first."),
@@ -438,6 +491,10 @@ def repeats(answer: object) -> str | None:
         (lambda t, n: 1 - len(set(_blocks(t, n))) / len(_blocks(t, n)), "you cut the text into pieces; look at every place, also in the middle of the last."),
         (share(lambda g: sum(a == b for a, b in pairwise(g))), "you compare with the place before only; a repetition may stand anywhere before."),
         (lambda t, n: _repeated([tuple(sorted(g)) for g in _grams(t, n)], 1), "order counts: (1, 2) and (2, 1) are not the same."),
+        (share(lambda g: sum(m * (m - 1) // 2 for m in Counter(g).values())), "every earlier place is counted; a place counts once, however often its tokens came before."),
+        (lambda t, n: (len(_grams(t, n)) - len(set(_grams(t, n)))) // len(_grams(t, n)), "`//` leaves the fraction out: divide with `/`."),
+        (lambda t, n: _repeated(t, n) * len(_grams(t, n)) / len(set(_grams(t, n))), "you divide by the number of different ones; divide by the number of places."),
+        (lambda t, n: float(_repeated(t, n) > 0), "that says whether anything is repeated; asked is the share of places."),
         (lambda t, n: 100 * _repeated(t, n), "that is in percent; return the share, between 0 and 1."),
     ]  # fmt: skip
     return by_cases(answer, _repeated, texts, mistakes, read=scalar)
