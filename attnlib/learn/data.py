@@ -123,9 +123,8 @@ def values(rules: dict, answer: object) -> list:
             raise AnswerError(f"choose one of these: {'; '.join(rules['options'])}.")
         return chosen
     if kind == "named":
-        if not isinstance(answer, Mapping) or set(answer) != set(fields):
-            raise AnswerError(f"keep the dict with its keys {', '.join(fields[:-1])} and {fields[-1]}.")
-        return [_value(name, reads, answer[name]) for name, reads in zip(fields, rules["reads"], strict=True)]
+        parts = by_name(fields, answer)
+        return [_value(name, reads, parts[name]) for name, reads in zip(fields, rules["reads"], strict=True)]
     if kind == "number":
         return [single(answer)]
     parts = answer if isinstance(answer, (list, tuple)) and len(answer) == len(fields) else _leaves(answer)
@@ -136,6 +135,19 @@ def values(rules: dict, answer: object) -> list:
         asked = f"one number each is asked for {', '.join(fields)}: " if kind == "numbers" else ""
         raise AnswerError(f"{asked}the shape should be {shape}, yours is {tuple(got.shape)}.")
     return got.flatten().tolist()
+
+
+def by_name(fields: list[str] | tuple[str, ...], answer: object) -> Mapping:
+    """Return a dict as it is, and a row of as many values with their names, in the order of the exercise.
+
+    Raises:
+        AnswerError: If there are other keys, or another number of values.
+    """
+    if isinstance(answer, (list, tuple, Tensor, np.ndarray)) and len(answer) == len(fields):
+        return dict(zip(fields, answer, strict=True))
+    if not isinstance(answer, Mapping) or set(answer) != set(fields):
+        raise AnswerError(f"keep the dict with its keys {', '.join(fields[:-1])} and {fields[-1]}.")
+    return answer
 
 
 def _leaves(answer: object) -> list:

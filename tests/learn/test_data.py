@@ -74,6 +74,8 @@ def test_any_container_of_the_right_number_is_right(half):
     assert says('kind = "number"\nanswer = 0.5', half) is None
     good = {"share": half, "shape": (2, 3), "larger": np.bool_(True)}
     assert says(NAMED, good) is None
+    assert says(NAMED, list(good.values())) is None
+    assert says(NAMED, tuple(good.values())) is None
 
 
 def test_a_dict_is_judged_whole_first_then_by_field_then_otherwise():
@@ -90,7 +92,7 @@ def test_a_dict_is_judged_whole_first_then_by_field_then_otherwise():
     ("answer", "words"),
     [
         ({"share": 0.5}, "keep the dict with its keys share, shape and larger."),
-        ([0.5, (2, 3), True], "keep the dict"),
+        ([0.5, (2, 3)], "keep the dict"),
         ({"share": [1, 2], "shape": (2, 3), "larger": True}, "share: one number is asked, yours are 2."),
         ({"share": 0.5, "shape": (2.0, 3), "larger": True}, "shape: write the shape as a tuple"),
         ({"share": 0.5, "shape": 6, "larger": True}, "shape: write the shape as a tuple"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from itertools import pairwise
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attnlib.functional import attention
 from attnlib.learn.calling import AnswerError, call, tell_error
+from attnlib.learn.data import by_name
 from attnlib.learn.grading import Exercise, by_cases, normal, numbers, scalar
 from attnlib.positions import rotary
 
@@ -516,8 +517,7 @@ def _whole(name: str, number: object) -> int:
 
 def plan(answer: object) -> str | None:
     """Grade the sizes of a model under five conditions."""
-    if not isinstance(answer, Mapping) or set(answer) != set(PLAN):
-        return f"keep the dict with its keys {', '.join(PLAN[:-1])} and {PLAN[-1]}."
+    answer = by_name(PLAN, answer)
     V, C, H, layers, hidden = (_whole(name, answer[name]) for name in PLAN)
     if V != 2048:
         return f"the vocabulary is given: 2,048 tokens, not {V:,}."

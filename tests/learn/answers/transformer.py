@@ -389,7 +389,6 @@ WRONG = [
     ("9.1", COUNTED | {"hidden": 682}, "twice the weights"),
     ("9.1", COUNTED | {"hidden": 341 * 128 * 3}, "asked is the width"),
     ("9.1", COUNTED | {"attention": 3 * 128**2 + 32 * 128}, "reads all heads"),
-    ("9.1", [65536, 131072, 341], "keep the dict"),
     ("9.2", COSTS | {"nothing": math.log2(50257)}, "that is in bits"),
     ("9.2", COSTS | {"nothing": math.log10(50257)}, "base 10"),
     ("9.2", COSTS | {"nothing": 50257}, "that is its perplexity"),

@@ -456,7 +456,6 @@ WRONG = [
     ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 2}, "finds fewer, not more"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 0.5}, "half a step finds much"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 0}, "one of the six lengths"),
-    ("2.11", [False, 1.5, 52, 1], "keep the dict"),
     ("2.12", "man he king crown queen she woman", "prince does not come"),
     ("2.12", TRUE + " and so they lived on", "your text has 17 words"),
     ("2.12", "man king he crown queen she prince heir princess woman", "man and king stand side by side"),
