@@ -115,7 +115,7 @@ def arrange(sources: list[list[list[str]]]) -> list[str]:
     held = held[: len(train) // (HELD - 1)]
     rest = iter(train)
     woven = [page for document in held for page in (document, *(next(rest) for _ in range(HELD - 1)))]
-    return woven + list(rest)  # in this rest, too, every `HELD`-th is not read, but was not chosen as above
+    return woven + list(rest)  # every `HELD`-th of these is neither read nor measured on
 
 
 def drop_seen(lines: list[str], seen: set[str]) -> list[str]:

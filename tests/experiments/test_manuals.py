@@ -34,17 +34,16 @@ def runs(document):
     return {" ".join(words[i : i + 8]) for i in range(len(words) - 7)}
 
 
-def test_a_fiftieth_of_the_documents_is_held_out_and_four_of_them_share_more_than_a_tenth(manuals):
-    assert len(manuals.train) == pytest.approx(49 * len(manuals.held), rel=0.05)
+def test_a_fiftieth_of_the_documents_is_held_out_and_none_of_them_shares_a_tenth(manuals):
+    assert len(manuals.train) == pytest.approx(49 * len(manuals.held), rel=0.1)
     own = [runs(document) for document in manuals.held]
     wanted = set().union(*own)
     known = set()
     for document in manuals.train:
         known |= runs(document) & wanted
     shares = [len(held & known) / max(1, len(held)) for held in own]
-    # the data folder tells of these four, pages of files whose other pages were read
-    assert [i for i, share in enumerate(shares) if share >= 0.1] == [86, 87, 89, 90]
-    assert sum(shares) / len(shares) < 0.03
+    assert max(shares) < 0.1
+    assert sum(shares) / len(shares) < 0.011
 
 
 def test_one_text_has_a_page_break_around_every_document():
