@@ -88,7 +88,7 @@ class Decoder(nn.Module):
 
         Nothing is read back from the device: the model can be compiled and exported whole, and a GPU does
         not wait. What is out of the vocabulary is therefore named on a CPU only; a GPU stops by itself.
-        With ``rotary`` on a GPU, PyTorch 2.11 exports it for one batch size, and for any length.
+        With ``rotary`` on a GPU, PyTorch 2.11 exports it for the sizes it is shown only.
 
         Args:
             tokens: ``(B, T)``, whole numbers of any integer dtype.

@@ -394,6 +394,7 @@ WRONG = [
     ("1.7", PATHS | {"convolution": 7}, "count the places"),
     ("1.7", PATHS | {"attention": 99}, "directly"),
     ("1.7", PATHS | {"attention": 0}, "directly"),
+    ("1.7", [100, 99, 1], "one step less"),
     ("1.8", as_many_digits_as_were_read, "the shape should be (10,)"),
     ("1.8", hard, "looked up as in a dict"),
     ("1.8", hard_numpy, "looked up as in a dict"),
