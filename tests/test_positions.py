@@ -148,6 +148,7 @@ def test_positions_that_do_not_fit_get_this_message(positions, error, message):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
+        (lambda: alibi_bias(2, -1, 3), ValueError, "T must be at least 0, got -1"),
         (lambda: alibi_bias(2, 3, -1), ValueError, "S must be at least 0, got -1"),
         (lambda: alibi_bias(2, 3, 4.0), TypeError, "S must be an int, got float (4.0)"),
         (lambda: rotary([[1.0, 0.0]]), TypeError, "x must be a torch.Tensor, got list; wrap it in torch.as_tensor"),

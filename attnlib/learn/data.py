@@ -143,8 +143,9 @@ def by_name(fields: list[str] | tuple[str, ...], answer: object) -> Mapping:
     Raises:
         AnswerError: If there are other keys, or another number of values.
     """
-    if isinstance(answer, (list, tuple, Tensor, np.ndarray)) and len(answer) == len(fields):
-        return dict(zip(fields, answer, strict=True))
+    row = answer.tolist() if isinstance(answer, (Tensor, np.ndarray)) else answer
+    if isinstance(row, (list, tuple)) and len(row) == len(fields):
+        return dict(zip(fields, row, strict=True))
     if not isinstance(answer, Mapping) or set(answer) != set(fields):
         raise AnswerError(f"keep the dict with its keys {', '.join(fields[:-1])} and {fields[-1]}.")
     return answer

@@ -93,6 +93,8 @@ def test_a_dict_is_judged_whole_first_then_by_field_then_otherwise():
     [
         ({"share": 0.5}, "keep the dict with its keys share, shape and larger."),
         ([0.5, (2, 3)], "keep the dict"),
+        (torch.tensor(0.5), "keep the dict"),
+        (np.array(0.5), "keep the dict"),
         ({"share": [1, 2], "shape": (2, 3), "larger": True}, "share: one number is asked, yours are 2."),
         ({"share": 0.5, "shape": (2.0, 3), "larger": True}, "shape: write the shape as a tuple"),
         ({"share": 0.5, "shape": 6, "larger": True}, "shape: write the shape as a tuple"),
