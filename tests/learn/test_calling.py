@@ -101,6 +101,23 @@ for _ in range(20):
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
+def test_what_pytorch_loads_at_its_first_use_is_not_the_learners_time():
+    program = """
+import sys
+import torch
+from attnlib import attention
+from attnlib.learn.calling import call
+
+def answer(x):
+    before = set(sys.modules)
+    attention(x, x, x)
+    return len(set(sys.modules) - before)
+
+assert call(answer, torch.ones(3, 4)) == 0
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
 def clears_weights(layer, x):
     layer.weight.data.zero_()
     return layer(x)
