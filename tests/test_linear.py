@@ -91,6 +91,10 @@ def test_an_empty_sequence_stays_empty():
             "block_size must be at least 1, got 0",
         ),
         (
+            lambda: linear_attention(randn(5, 4), randn(7, 4), randn(6, 11)),
+            "k and v must have the same length S, got k (7, 4) and v (6, 11)",
+        ),
+        (
             lambda: linear_attention_step(torch.zeros(3), torch.zeros(4), torch.zeros(2)),
             "q and k must have the same width D, got q (3,) and k (4,)",
         ),
