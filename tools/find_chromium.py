@@ -1,6 +1,8 @@
 """Find a Chromium for the browser tests, or get one; prints its path.
 
 In order: CHROMIUM if set, the system's, Playwright's, Debian's by apt-get when root, `playwright install`.
+Where there is a choice it is the headless shell: the same engine without the window of a browser, which costs
+as much computing for each page as the page itself.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
+SHELL = "chromium-headless-shell"
+NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 MAC = Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 ADVICE = """No Chromium was found, and none could be installed. The browser tests need one. Do one of these:
-  - Debian, Ubuntu:  apt-get install chromium     (as root)
+  - Debian, Ubuntu:  apt-get install chromium-headless-shell, or chromium     (as root)
   - macOS, Windows:  .venv/bin/playwright install chromium, or install Chrome
   - anything else:   set CHROMIUM to the path of a Chromium or Chrome"""
 
@@ -37,12 +40,19 @@ def _playwrights() -> str | None:
     return path if Path(path).exists() else None
 
 
+def root_has_apt() -> bool:
+    """Tell whether Debian's packages can be installed by who runs this."""
+    return bool(shutil.which("apt-get")) and hasattr(os, "geteuid") and os.geteuid() == 0
+
+
 def install() -> None:
     """Try to install one; what fails is told on standard error."""
-    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
+    if root_has_apt():
         quiet = {"stdout": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
         subprocess.run(["apt-get", "update", "-q"], check=False, **quiet)
-        subprocess.run(["apt-get", "install", "-qy", "chromium"], check=False, **quiet)
+        for package in (SHELL, "chromium"):
+            if not shutil.which(package) and (package == SHELL or installed() is None):
+                subprocess.run(["apt-get", "install", "-qy", package], check=False, **quiet)
     if installed() is None:
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=False)
 
@@ -50,7 +60,8 @@ def install() -> None:
 def main() -> int:
     """Print the path, or what to do."""
     path = installed()
-    if path is None:
+    heavy = path and path != os.environ.get("CHROMIUM") and not shutil.which(SHELL)
+    if path is None or (heavy and root_has_apt()):
         install()
         path = installed()
     print(f"Chromium for the browser tests: {path}" if path else ADVICE)
