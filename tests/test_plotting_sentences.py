@@ -71,3 +71,10 @@ def test_the_farther_a_word_the_higher_its_arc_so_that_arcs_do_not_clot():
 def test_weights_of_an_earlier_look_must_fit_the_words():
     with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
         plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]], earlier=[[0.5, 0.5]])
+
+
+def test_of_two_numbers_without_room_for_both_the_larger_is_written():
+    drawn = plotting.sentences(["he is a b"], ["he"], [[0.0, 0.0, 0.7, 0.3]])._repr_svg_()
+    assert ">0.70<" in drawn
+    assert ">0.30<" not in drawn
+    assert drawn.count("<path") == 2

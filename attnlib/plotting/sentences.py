@@ -11,6 +11,7 @@ from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
 BOX, UNDER, GAP = 26, 24, 12  # of a word, of the numbers under it, between two sentences
 LABEL = 22  # of what is said above a sentence
+NUMBER = 26  # of a weight, from its middle to that of the next
 LEAST = 0.02  # weights below it are not drawn
 
 Weights = Sequence[Tensor | Sequence[float]]
@@ -116,6 +117,11 @@ class _Row:
     def _heard(self, share: list[float] | None) -> list[int]:
         return [j for j in range(len(self.words)) if share is None or share[j] >= LEAST]
 
+    def _has_room(self, j: int, share: list[float]) -> bool:
+        """Return whether the number of a word is clear of those of its neighbours, or the larger one."""
+        near = [n for n in self._heard(share) if n != j and abs(self.middle[n] - self.middle[j]) < NUMBER]
+        return all((share[j], -j) > (share[n], -n) for n in near)
+
     def draw(self, picture: Drawing, top: float, share: list[float] | None) -> None:
         """Draw the sentence, its words with their upper edge at ``top``."""
         for j, word in enumerate(self.words):
@@ -126,7 +132,7 @@ class _Row:
             picture.text(self.middle[j], top + BOX / 2, word, bold=j == self.at)
         for j in self._heard(share):
             self._arc(picture, j, top - 2, share)
-            if share is not None:
+            if share is not None and self._has_room(j, share):
                 picture.text(self.middle[j], top + BOX + 12, f"{share[j]:.2f}", colour=WEIGHT)
         if share is None:
             x, low = self.middle[self.at], top + BOX + 2
