@@ -309,10 +309,15 @@ def test_words_are_projected_three_times_each_in_its_colour():
     said = [t for t in texts(drawing) if t not in WORDS]
     numbers = ["1", "0.5", "2", "2", "0", "−4"]
     assert said[:7] == ["X", *numbers]
-    assert said[7:13] == ["WQ", "−1", "1", "−0.5", "0", "−4"]
+    assert said[7:15] == ["WQ", "−1", "1", "Q", "what it asks", "−0.5", "0", "−4"]
     assert [t for t in said if t in ("WQ", "Q", "WK", "K", "WV", "V")] == ["WQ", "Q", "WK", "K", "WV", "V"]
     found = [len(filled(drawing, c)) for c in (plotting.QUERY, plotting.KEY, plotting.VALUE)]
     assert found == [(2 + 3) * 1, (2 + 3) * 2, (2 + 3) * 3]  # of the matrix, and of the three words
+    assert [texts(drawing).count(word) for word in WORDS] == [4, 4, 4]  # beside X, Q, K and V
+    followed = plotting.project(WORDS, x, [[-1], [1]], np.eye(2), np.zeros((2, 3)), row=1)
+    assert followed._repr_svg_().count("<rect") == drawing._repr_svg_().count("<rect") + 4
+    with pytest.raises(ValueError, match="row must be one of the 3 words, from 0 to 2, got 3"):
+        plotting.project(WORDS, x, *3 * [np.eye(2)], row=3)
     with pytest.raises(ValueError, match="at least one word, got none"):
         plotting.project([], [], [], [], [])
     with pytest.raises(ValueError, match=r"a row for each of 3 words, got shape \(1, 2\)"):
@@ -334,6 +339,11 @@ def test_framed_heads_have_one_way_each_from_the_projections():
     for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
         assert len(filled(framed, colour)) == len(filled(plain, colour))
         assert len(ways(plain, colour)) - len(ways(framed, colour)) == 2  # a way less to each head
+    said = texts(framed)
+    assert [said.count(text) for text in ("1", "2", "head 1", "head 2")] == [5, 5, 1, 1], (
+        "the number of a head stands on its columns of Q, K and V, on what it mixed, and in the merge"
+    )
+    assert "1" not in texts(plain)
 
 
 def test_in_a_block_every_token_meets_every_other_and_then_has_a_network_to_itself():
@@ -562,18 +572,22 @@ def test_questions_stand_over_their_answers_and_one_arrow_leads_aside():
         plotting.questions(["a", "b", "c", "d"], 2)
 
 
-def test_shared_weights_are_parts_of_one_and_lead_to_what_becomes_of_them():
-    rows = {"before": [1, 3], "after": [1, 3, 4], "louder": [1, 3, 96]}
+def test_a_hidden_exponential_lengthens_the_sum_and_leaves_the_others_as_they_are():
+    rows = {"before": [1, 3], "after": [1, 3, 4], "louder": [1, 3, 16]}
     drawing = plotting.shared_weights(["a", "b", "c"], rows, seen=2, watch=1)
-    said = ["weight of b", "before", "3/4 = 0.75", "1", "a", "3", "b"]
-    said += ["after", "3/8 = 0.38", "1", "a", "3", "b", "4", "c", "louder", "3/100 = 0.03", "3", "96"]
-    assert texts(drawing) == said, "a part too small for a text has none, and words are not named again"
+    thrown = "set to zero, but still in the sum"
+    said = ["weight of b", "before", "a", "b", "1", "3", "3/4 = 0.75"]
+    said += ["after", "a", "b", "c", thrown, "1", "3", "4", "3/8 = 0.38"]
+    said += ["louder", "a", "b", "c", thrown, "1", "3", "16", "3/20 = 0.15"]
+    assert texts(drawing) == said
     widths = [float(part.get("width")) + 2 for part in filled(drawing, WEIGHT_FILL)]
-    assert np.allclose(widths, [85, 255, 42.5, 127.5, 3.4, 10.2])
-    assert drawing._repr_svg_().count("<path") == 4, "lines between bars of the same words"
+    assert np.allclose(widths, 3 * [17, 51]), "the scale is that of the longest sum"
+    assert drawing._repr_svg_().count("stroke-dasharray") == 2
+    crowded = plotting.shared_weights(["a", "b", "c"], {"louder": [1, 3, 96]}, seen=2, watch=1)
+    assert "a" not in texts(crowded), "a part too small for a text has none"
     with pytest.raises(ValueError, match="before must have 2 to 3 exponentials, got 1"):
         plotting.shared_weights(["a", "b", "c"], {"before": [1]}, seen=2, watch=0)
-    with pytest.raises(ValueError, match="names of rows must leave 340 px of 580 to the bars"):
+    with pytest.raises(ValueError, match="names of rows must fit over bars of 340 px: shorten xxx"):
         plotting.shared_weights(["a"], {"x" * 60: [1]}, seen=1, watch=0)
 
 

@@ -40,21 +40,20 @@ def test_a_hidden_word_is_struck_out():
         plotting.sentences(texts, asks, hidden=["she", None])
 
 
-def test_an_earlier_look_is_drawn_below_the_words_with_its_weights():
-    once = plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]])._repr_svg_()
-    twice = plotting.sentences(
+def test_an_earlier_look_is_drawn_above_in_a_row_of_its_own_with_its_weights():
+    drawn = plotting.sentences(
         ["he is evil"], ["he"], [[0.0, 0.0, 1.0]], earlier=[[0.0, 0.25, 0.75]]
     )._repr_svg_()
-    assert twice.count("<path") == once.count("<path") + 2
-    assert all(weight in twice for weight in ("1.00", "0.25", "0.75"))
+    assert drawn.count("<path") == 2 + 1
+    assert drawn.count(">evil<") == 2
+    said = re.findall(r">(first look|second look|\d\.\d\d)<", drawn)
+    assert said == ["first look", "0.25", "0.75", "second look", "1.00"]
 
 
-def test_two_looks_are_named_each_where_it_does_not_go():
-    drawn = plotting.sentences(
-        ["goku is he who is evil"], ["he"], [[1.0, 0, 0, 0, 0, 0]], earlier=[[0.0, 0, 0, 0, 0, 1.0]]
-    )
-    at = {text: x for x, text in re.findall(r'<text x="([\d.]+)"[^>]*>([a-z ]+)<', drawn._repr_svg_())}
-    assert float(at["first look"]) < float(at["he"]) < float(at["second look"])
+def test_each_of_two_looks_takes_the_room_of_its_own_arcs():
+    text, near, far = "he is so very evil", [0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]
+    low, high = (plotting.sentences([text], ["he"], [share], earlier=[near]) for share in (near, far))
+    assert low.height < high.height
 
 
 def test_a_steady_drawing_has_one_size_for_all_weights():
@@ -72,3 +71,10 @@ def test_the_farther_a_word_the_higher_its_arc_so_that_arcs_do_not_clot():
 def test_weights_of_an_earlier_look_must_fit_the_words():
     with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
         plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]], earlier=[[0.5, 0.5]])
+
+
+def test_of_two_numbers_without_room_for_both_the_larger_is_written():
+    drawn = plotting.sentences(["he is a b"], ["he"], [[0.0, 0.0, 0.7, 0.3]])._repr_svg_()
+    assert ">0.70<" in drawn
+    assert ">0.30<" not in drawn
+    assert drawn.count("<path") == 2

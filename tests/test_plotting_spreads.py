@@ -24,7 +24,15 @@ def test_scores_stand_over_the_weights_they_make():
     assert [bar.get_height() for bar in soft.patches] == pytest.approx([1 / 3] * 3)
     assert narrow.get_xlim() == wide.get_xlim() == (-50, 50)
     assert wide.texts[0].get_text() == "d = 2\nspread 47"
-    assert "1/3" in [text.get_text() for text in soft.texts]
+    assert "1/3" in [text.get_text() for text in sharp.texts]
+
+
+def test_a_third_row_has_the_weights_of_divided_scores():
+    scores = np.log(np.array([[0.64, 0.32, 0.04]]))
+    axes = plotting.scores_over_weights({"d = 4": scores}, edge=3, divisors={"d = 4": 2.0})
+    roots = np.sqrt([0.64, 0.32, 0.04])
+    assert [bar.get_height() for bar in axes[2].patches] == pytest.approx(roots / roots.sum())
+    assert [ax.get_ylabel() for ax in axes[1:]] == ["weight,\nundivided", "weight,\ndivided by √d"]
 
 
 def test_weights_are_drawn_largest_first_whatever_the_order_of_keys():
@@ -36,11 +44,18 @@ def test_weights_are_drawn_largest_first_whatever_the_order_of_keys():
 def test_product_tables_print_their_cells_and_their_sum():
     drawn = plotting.product_tables({"one\nthing": torch.eye(2), "other": 3 * torch.ones(2, 2)})._repr_svg_()
     assert drawn.count(">1<") == 2
-    assert drawn.count(">0<") == 2
+    assert drawn.count(">0<") == 0  # a zero is an empty cell
     assert drawn.count(">3<") == 4
     assert "sum 2" in drawn
     assert "sum 12" in drawn
     assert ">thing<" in drawn
+
+
+def test_product_tables_stand_in_as_many_lines_as_they_need():
+    tables = {name: torch.eye(2) for name in "abc"}
+    in_two, in_one = plotting.product_tables(tables), plotting.product_tables(tables, across=3)
+    assert in_two.width < in_one.width
+    assert in_two.height > 2 * in_one.height
 
 
 def test_product_tables_of_ones_alone_have_a_colour():

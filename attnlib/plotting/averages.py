@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, column
 
-EDGE, LINE, ROW = 8, 380, 138  # margins, the length of a line, and the height of its row
+EDGE, LINE, ROW = 8, 292, 138  # margins, the length of a line, and the height of its row
 BOX, ARC = 28, 26  # a token, and how much higher each arrow is than the one inside it
-SQUARE, CELL = 118, 13  # a matrix, and a table of weights
+SQUARE, CELL = 112, 12  # a matrix, and a table of weights
 
 
 def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int, int]) -> Drawing:
@@ -31,7 +31,7 @@ def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int,
     if 0.5 in shares:
         raise ValueError("shares must not be one half: the middle two averages would be the same")
     low, high = ages
-    side = 104
+    side = 86
     p = Drawing(EDGE + side + LINE + 46, len(shares) * ROW - 6)
     for n, share in enumerate(shares):
         y, told = n * ROW + 66, 0 if share > 0.5 else 1
@@ -112,7 +112,7 @@ def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
     """
     if any(H < 1 or width % H or H > 64 for H in heads):
         raise ValueError(f"heads must be divisors of {width}, up to 64, got {', '.join(map(str, heads))}")
-    side, gap, step, top = 100, 34, CELL + 2, 34
+    side, gap, step, top = 88, 16, CELL + 2, 34
     below = top + SQUARE + 52
     p = Drawing(2 * EDGE + side + len(heads) * SQUARE + (len(heads) - 1) * gap, below + 8 * step + EDGE)
     for y, lines in (
@@ -124,7 +124,7 @@ def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
     for n, H in enumerate(heads):
         x, strip = EDGE + side + n * (SQUARE + gap), SQUARE / H
         p.text(x + SQUARE / 2, 16, "1 head" if H == 1 else f"{H} heads", bold=True)
-        for h in range(H):  # dark and pale in turn, as two heads are drawn elsewhere
+        for h in range(H):  # two shades in turn, as two heads are drawn elsewhere
             opacity = 0.3 if h % 2 else 0.75
             p.rect(x + h * strip, top, strip, SQUARE, fill=QUERY, opacity=opacity, round=0)
             table = (x + h % 8 * step, below + h // 8 * step)

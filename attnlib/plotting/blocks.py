@@ -8,7 +8,7 @@ from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALU
 from attnlib.plotting.drawing import Drawing, column, text_width
 
 EDGE, TALL, SIDE = 8, 28, 186
-HEAD, GAP = 15, 3  # a head and the room beside it
+HEAD, GAP, NAMES = 12, 2, 62  # a head, the room beside it, and that for the names of rows
 
 
 def block(words: Sequence[str]) -> Drawing:
@@ -82,11 +82,11 @@ def shared_heads(heads: int, kinds: Mapping[str, int]) -> Drawing:
         raise ValueError(f"kinds must divide {heads} heads, got {', '.join(map(str, kinds.values()))}")
     row = heads * (HEAD + GAP) - GAP
     panel = max([row, *(text_width(name) for name in kinds)])
-    p = Drawing(2 * EDGE + SIDE / 2 + len(kinds) * panel + (len(kinds) - 1) * 20, 152)
+    p = Drawing(2 * EDGE + NAMES + len(kinds) * panel + (len(kinds) - 1) * 20, 152)
     for y, name, colour in ((48, "queries", QUERY), (96, "keys", KEY), (116, "values", VALUE)):
         p.text(EDGE, y + HEAD / 2, name, colour=colour, bold=True, anchor="start")
     for n, (name, kept) in enumerate(kinds.items()):
-        left = EDGE + SIDE / 2 + n * (panel + 20) + (panel - row) / 2
+        left = EDGE + NAMES + n * (panel + 20) + (panel - row) / 2
         p.text(left + row / 2, 20, name, bold=True)
         for h in range(heads):
             x = left + h * (HEAD + GAP)

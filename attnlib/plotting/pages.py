@@ -42,9 +42,10 @@ def pages(
         width += max(map(len, texts)) + BETWEEN
     if width - BETWEEN > WIDEST:
         raise ValueError(f"lines must be at most {WIDEST} letters long, got {width - BETWEEN}")
-    _, ax = plt.subplots(figsize=(6.2, 0.3 + 0.23 * (len(given) + 1)))
+    width += 2 - BETWEEN  # letters are a point too narrow to fill it
+    _, ax = plt.subplots(figsize=(6.2 * width / (WIDEST + 2), 0.3 + 0.23 * (len(given) + 1)))
     ax.set_axis_off()
-    ax.set(xlim=(0, WIDEST + 2), ylim=(len(given) + 1, -0.2))  # letters are a point too narrow to fill it
+    ax.set(xlim=(0, width), ylim=(len(given) + 1, -0.2))
     for name, texts in columns.items():
         ax.text(starts[name], 0.3, name, color=MUTED if texts is given else INK, weight="bold", va="center")
         for i, line in enumerate(texts):

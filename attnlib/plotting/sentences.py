@@ -11,6 +11,7 @@ from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
 BOX, UNDER, GAP = 26, 24, 12  # of a word, of the numbers under it, between two sentences
 LABEL = 22  # of what is said above a sentence
+NUMBER = 26  # of a weight, from its middle to that of the next
 LEAST = 0.02  # weights below it are not drawn
 
 Weights = Sequence[Tensor | Sequence[float]]
@@ -32,7 +33,8 @@ def sentences(
         texts: The sentences.
         asks: For each, the word that looks; the first such word of the sentence.
         weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
-        earlier: The weights of a look before that one, drawn below the words; both looks are then named.
+        earlier: The weights of a look before that one; each sentence is then drawn twice, first look above
+            second, and both are named.
         labels: What to say above each.
         hidden: For each, a word that cannot be heard, or None; it is struck out.
         steady: Whether to leave room for an arc to every word, so that all weights give one size.
@@ -47,22 +49,40 @@ def sentences(
     for line, word in zip(lines, asks, strict=True):
         if word not in line:
             raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
-    above, below = (_shares(lines, given) for given in (weights, earlier))
+    now, before = (_shares(lines, given) for given in (weights, earlier))
     rows = [_Row(line, line.index(word)) for line, word in zip(lines, asks, strict=True)]
-    over = max(row.highest(None if steady else share) for row, share in zip(rows, above, strict=True))
-    over += LABEL if labels else 0
-    under = UNDER
+    said = labels or [""] * len(rows)
     if earlier is not None:
-        under = max(row.highest(share) for row, share in zip(rows, below, strict=True))
-    step = over + BOX + under + GAP
+        return _two_looks(rows, before, now)
+    over = max(row.highest(None if steady else share) for row, share in zip(rows, now, strict=True))
+    over += LABEL if labels else 0
+    step = over + BOX + UNDER + GAP
     picture = Drawing(min(WIDEST, max(row.width for row in rows)), step * len(rows) - GAP)
-    for n, (row, share, before) in enumerate(zip(rows, above, below, strict=True)):
-        row.draw(picture, step * n + over, share, before)
-    for n, (row, word) in enumerate(zip(rows, hidden or [None] * len(rows), strict=True)):
+    struck = hidden or [None] * len(rows)
+    for n, (row, share, label, word) in enumerate(zip(rows, now, said, struck, strict=True)):
+        row.draw(picture, step * n + over, share)
         if word is not None:
             row.strike(picture, step * n + over, word)
-    for n, label in enumerate(labels or []):
-        picture.text(8, step * n + 12, label, colour=MUTED, anchor="start")
+        if label:
+            picture.text(8, step * n + 12, label, colour=MUTED, anchor="start")
+    return picture
+
+
+def _two_looks(rows: list[_Row], before: list[list[float] | None], now: list[list[float] | None]) -> Drawing:
+    """Draw every sentence twice, each as high as its own arcs, with more room between two sentences."""
+    looks = [
+        (row, share, name)
+        for row, *shares in zip(rows, before, now, strict=True)
+        for share, name in zip(shares, ("first look", "second look"), strict=True)
+    ]
+    high = [LABEL + row.highest(share) + BOX + UNDER for row, share, _ in looks]
+    gaps = [GAP / 2 if n % 2 == 0 else 3 * GAP for n in range(len(looks))]
+    picture = Drawing(min(WIDEST, max(row.width for row in rows)), sum(high) + sum(gaps[:-1]))
+    top = 0.0
+    for (row, share, name), tall, gap in zip(looks, high, gaps, strict=True):
+        picture.text(8, top + 12, name, colour=MUTED, anchor="start")
+        row.draw(picture, top + tall - UNDER - BOX, share)
+        top += tall + gap
     return picture
 
 
@@ -97,30 +117,24 @@ class _Row:
     def _heard(self, share: list[float] | None) -> list[int]:
         return [j for j in range(len(self.words)) if share is None or share[j] >= LEAST]
 
-    def draw(
-        self, picture: Drawing, top: float, share: list[float] | None, before: list[float] | None
-    ) -> None:
+    def _has_room(self, j: int, share: list[float]) -> bool:
+        """Return whether the number of a word is clear of those of its neighbours, or the larger one."""
+        near = [n for n in self._heard(share) if n != j and abs(self.middle[n] - self.middle[j]) < NUMBER]
+        return all((share[j], -j) > (share[n], -n) for n in near)
+
+    def draw(self, picture: Drawing, top: float, share: list[float] | None) -> None:
         """Draw the sentence, its words with their upper edge at ``top``."""
         for j, word in enumerate(self.words):
-            weight = max(0.0 if given is None else given[j] for given in (share, before))
             box = (self.left[j] + 1, top, self.wide[j] - 2, BOX)
-            picture.rect(*box, fill=WEIGHT, opacity=round(0.3 * weight, 3))
+            picture.rect(*box, fill=WEIGHT, opacity=round(0.3 * (share[j] if share else 0.0), 3))
             if j == self.at:
                 picture.rect(*box, edge=QUERY, thick=1.8)
             picture.text(self.middle[j], top + BOX / 2, word, bold=j == self.at)
         for j in self._heard(share):
-            self._arc(picture, j, top - 2, share, up=True)
-            if share is not None and before is None:
+            self._arc(picture, j, top - 2, share)
+            if share is not None and self._has_room(j, share):
                 picture.text(self.middle[j], top + BOX + 12, f"{share[j]:.2f}", colour=WEIGHT)
-        if before is not None:
-            for j in self._heard(before):
-                self._arc(picture, j, top + BOX + 2, before, up=False)
-                self._beside(picture, j, top + BOX + 14, before[j])
-            for j in self._heard(share) if share is not None else []:
-                self._beside(picture, j, top - 12, share[j])
-            self._name_look(picture, top + BOX + 14, "first look", before)
-            self._name_look(picture, top - 12, "second look", share)
-        elif share is None:
+        if share is None:
             x, low = self.middle[self.at], top + BOX + 2
             turn = f"C{x - 16:.1f} {low + 20:g} {x + 16:.1f} {low + 20:g}"
             picture.path(
@@ -135,28 +149,14 @@ class _Row:
         ends = self.left[j] + 2, self.left[j] + self.wide[j] - 2
         picture.line(*((x, top + BOX / 2 + 1) for x in ends), colour=SERIES[3], thick=2.2)
 
-    def _arc(self, picture: Drawing, j: int, edge: float, share: list[float] | None, *, up: bool) -> None:
-        """Draw an arc over or under the words, as thick as the weight is large."""
+    def _arc(self, picture: Drawing, j: int, edge: float, share: list[float] | None) -> None:
+        """Draw an arc over the words, as thick as the weight is large."""
         if j == self.at:
             return
-        far = edge + (-1 if up else 1) * self.height(j) * 4 / 3
+        far = edge - self.height(j) * 4 / 3
         start, end = self.middle[self.at], self.middle[j]
         path = f"M{start:.1f} {edge:g} C{start:.1f} {far:.1f} {end:.1f} {far:.1f} {end:.1f} {edge:g}"
         if share is None:
             picture.path(path, colour=MUTED, thick=1.1, dashed=True)
         else:
             picture.path(path, colour=WEIGHT, thick=1 + 4 * share[j], opacity=0.8)
-
-    def _beside(self, picture: Drawing, j: int, y: float, weight: float) -> None:
-        """Write a weight beside the end of its arc, on the inner side."""
-        inward = 1 if j < self.at else -1
-        x = self.middle[j] + 10 * inward
-        picture.text(x, y, f"{weight:.2f}", colour=WEIGHT, anchor="start" if inward > 0 else "end")
-
-    def _name_look(self, picture: Drawing, y: float, name: str, share: list[float] | None) -> None:
-        """Write which look it is at the end of the sentence that it turns away from."""
-        given = share or [0.0] * len(self.words)
-        if sum(given[: self.at]) > sum(given[self.at + 1 :]):
-            picture.text(picture.width - 8, y, name, colour=MUTED, anchor="end")
-        else:
-            picture.text(8, y, name, colour=MUTED, anchor="start")

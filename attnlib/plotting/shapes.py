@@ -6,6 +6,7 @@ from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE
 from attnlib.plotting.drawing import WIDEST, Drawing
 
 GAP, EDGE, HEAD = 32, 10, 34  # between stages, around all, above for their names
+NARROW, WAY, TITLE = 24, 42, 18  # with frames: between stages, before the heads, above for a head's name
 
 
 def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: bool = False) -> Drawing:
@@ -18,7 +19,8 @@ def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: 
         H: Heads.
         D: Width of a head.
         last: Name of the matrix behind the merge, as in ``W_O``.
-        framed: Whether q, k and v of a head stand in a frame with one way to it, in place of a way to each.
+        framed: Whether q, k and v of a head stand in a frame with one way to it, in place of a way to each;
+            its number then stands on every part that is the head's.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -32,13 +34,16 @@ class _Stages:
     def __init__(self, T: int, H: int, D: int, framed: bool) -> None:
         self.T, self.H, self.D, self.C, self.framed = T, H, D, H * D, framed
         wide = 4 * self.C + 2 * D + max(T, D)
-        self.unit = min(9.0, (WIDEST - 2 * EDGE - 6 * GAP) / wide)
+        self.gap, self.way = (NARROW, WAY) if framed else (GAP, GAP)
+        self.title = TITLE if framed else 0
+        around = 2 * EDGE + 5 * self.gap + self.way
+        self.unit = min(8.0 if framed else 9.0, (WIDEST - around) / wide)
         self.tall = T * self.unit
-        self.lane = 3 * self.tall + 12
-        inner = H * (self.lane + 16) - 16
-        self.middle = HEAD + inner / 2
-        self.foot = HEAD + inner + 20
-        self.picture = Drawing(2 * EDGE + 6 * GAP + wide * self.unit, self.foot + 14)
+        self.lane, self.between = 3 * self.tall + 12, 16 + self.title
+        inner = H * (self.lane + self.between) - self.between
+        self.middle = HEAD + self.title + inner / 2
+        self.foot = HEAD + self.title + inner + 20
+        self.picture = Drawing(around + wide * self.unit, self.foot + 14)
 
     def draw(self, last: str | None) -> Drawing:
         """Draw stage after stage."""
@@ -50,26 +55,34 @@ class _Stages:
         x = self._attend(x)
         self._name(x, C, "merge", f"({T}, {C})")
         self._block(x, self.middle - self.tall / 2, C, OUTPUT)
+        self._number_heads(x, self.middle, OUTPUT)
         end = x + C * self.unit
-        self._arrow((end, self.middle), (end + GAP, self.middle))
+        self._arrow((end, self.middle), (end + self.gap, self.middle))
         if last is not None:
+            above = self.middle - (self.tall / 2 + 12 if self.framed else 16)
             for n, letter in enumerate(last.split("_")):  # the lowered one as large, to be read on a phone
-                self.picture.text(end + GAP / 2 + 10 * n - 5, self.middle - 16 + 4 * n, letter, maths=True)
-        self._name(end + GAP, C, "out", f"({T}, {C})")
-        self._block(end + GAP, self.middle - self.tall / 2, C, INK, heads=False)
+                self.picture.text(end + self.gap / 2 + 10 * n - 5, above + 4 * n, letter, maths=True)
+        self._name(end + self.gap, C, "out", f"({T}, {C})")
+        self._block(end + self.gap, self.middle - self.tall / 2, C, INK, heads=False)
         self._name(self.heads, D, "split", f"({H}, {T}, {D})")
         return self.picture
 
     def _project(self, end: float) -> float:
         """Draw Q, K and V one below the other, and return where the heads begin."""
-        x, after = end + GAP, end + 2 * GAP + self.C * self.unit
+        x = end + self.gap
+        after = x + self.C * self.unit + self.way
         self._name(x, self.C, "project", f"3 × ({self.T}, {self.C})")
         for n, (letter, colour) in enumerate((("Q", QUERY), ("K", KEY), ("V", VALUE))):
-            y = self.middle + (n - 1) * (self.tall + 18)
+            y = self.middle + (n - 1) * (self.tall + (24 if self.framed else 18))
             self._arrow((end, self.middle + (n - 1) * 6), (x, y), colour)
             self._block(x, y - self.tall / 2, self.C, colour)
+            if self.framed:
+                above = y - self.tall / 2 - 9
+                self.picture.text(x + self.C * self.unit / 2, above, letter, maths=True, colour=colour)
+                self._number_heads(x, y, colour)
+                continue
             self._letter(x + self.C * self.unit / 2, y, letter, colour)
-            for h in range(0 if self.framed else self.H):
+            for h in range(self.H):
                 self._arrow((after - GAP, y + (h - (self.H - 1) / 2) * 8), (after, self._row(h, n)), colour)
         if self.framed:
             self._frame_heads(after)
@@ -77,19 +90,20 @@ class _Stages:
 
     def _frame_heads(self, x: float) -> None:
         """Frame what each head gets, and lead there from the three projections together."""
-        p, left, high = self.picture, x - GAP + 8, 1.5 * self.tall + 18
+        p, left, high = self.picture, x - self.way + 8, 1.5 * self.tall + 24
         corners = [(left - dx, self.middle + dy) for dx, dy in ((5, -high), (0, -high), (0, high), (5, high))]
         p.line(*corners, colour=MUTED, thick=1)
         for h in range(self.H):
             y, tall = self._lane(h), self.lane + 10
             p.rect(x - 5, y - tall / 2, self.D * self.unit + 10, tall, edge=MUTED, thick=1, round=5)
             p.arrow((left, (self.middle + y) / 2), (x - 7, y), thick=2)
+            p.text(x + self.D * self.unit / 2, y - tall / 2 - 10, f"head {h + 1}", bold=True)
 
     def _attend(self, x: float) -> float:
         """Draw in each lane q, k and v, the weights, and the mix; return where the merge begins."""
         u, T, D = self.unit, self.T, self.D
-        self.heads, weights = x, x + D * u + GAP
-        mixed = weights + max(T, D) * u + GAP
+        self.heads, weights = x, x + D * u + self.gap
+        mixed = weights + max(T, D) * u + self.gap
         self._name(weights, max(T, D), "weights", f"({self.H}, {T}, {T})")
         self._name(mixed, D, "mix", f"({self.H}, {T}, {D})")
         p = self.picture
@@ -105,14 +119,17 @@ class _Stages:
             self._arrow((x + D * u, rows[1]), (weights, between + 8), KEY)
             self._arrow((weights + T * u, between), (mixed, middle - 8), WEIGHT)
             self._arrow((x + D * u, rows[2]), (mixed, middle + 8), VALUE)
-            p.text(mixed + D * u / 2, middle - self.tall / 2 - 10, f"head {h + 1}", bold=True)
             p.rect(mixed, middle - self.tall / 2, D * u, self.tall, fill=OUTPUT, opacity=opacity, round=2)
+            if self.framed:
+                self._letter(mixed + D * u / 2, middle, str(h + 1), OUTPUT)
+            else:
+                p.text(mixed + D * u / 2, middle - self.tall / 2 - 10, f"head {h + 1}", bold=True)
             end = mixed + D * u
-            self._arrow((end, middle), (end + GAP, self.middle + (h - (self.H - 1) / 2) * 10), OUTPUT)
-        return mixed + D * u + GAP
+            self._arrow((end, middle), (end + self.gap, self.middle + (h - (self.H - 1) / 2) * 10), OUTPUT)
+        return mixed + D * u + self.gap
 
     def _lane(self, h: int) -> float:
-        return self.middle + (h - (self.H - 1) / 2) * (self.lane + 16)
+        return self.middle + (h - (self.H - 1) / 2) * (self.lane + self.between)
 
     def _row(self, h: int, n: int) -> float:
         """Return where q, k or v of a head stands."""
@@ -128,9 +145,14 @@ class _Stages:
             shade = self._opacity(h) if heads else 0.3
             self.picture.rect(x + h * wide, y, wide - 1, self.tall, fill=colour, opacity=shade, round=2)
 
+    def _number_heads(self, x: float, y: float, colour: str) -> None:
+        """Say on a matrix as wide as the model which columns are which head's, where heads have frames."""
+        for h in range(self.H if self.framed else 0):
+            self._letter(x + (h + 0.5) * self.D * self.unit, y, str(h + 1), colour)
+
     def _letter(self, x: float, y: float, letter: str, colour: str) -> None:
         self.picture.rect(x - 8, y - 9, 16, 18, fill=PAPER, opacity=0.88, round=3)
-        self.picture.text(x, y, letter, maths=True, colour=colour)
+        self.picture.text(x, y, letter, maths=letter.isalpha(), colour=colour)
 
     def _arrow(self, start: tuple[float, float], end: tuple[float, float], colour: str = MUTED) -> None:
         self.picture.arrow((start[0] + 3, start[1]), (end[0] - 3, end[1]), colour=colour, head=6, thick=1.2)

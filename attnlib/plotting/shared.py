@@ -1,23 +1,23 @@
-"""A weight of one, shared out among words, with the part that a mask throws away."""
+"""What a weight is divided by: exponentials as long as they are, those included that a mask throws away."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 
-from attnlib.plotting._style import GRID, INK, KEY, MUTED, WEIGHT, WEIGHT_FILL
-from attnlib.plotting.drawing import WIDEST, Drawing, column, text_width
+from attnlib.plotting._style import INK, KEY, MUTED, WEIGHT, WEIGHT_FILL
+from attnlib.plotting.drawing import Drawing, column, text_width
 
-EDGE, BAR, HIGH, LABEL, BETWEEN = 8, 340, 30, 20, 18  # margins, a weight of 1, its height, names, rows
+EDGE, BAR, HIGH, LABEL, BETWEEN = 8, 340, 30, 19, 12  # margins, the longest bar, its height, a line, rows
+THROWN = "set to zero, but still in the sum"
 
 
 def shared_weights(
     words: Sequence[str], rows: Mapping[str, Sequence[float]], *, seen: int, watch: int
 ) -> Drawing:
-    """Draw each row of weights as a bar of length one, in parts as large as the exponentials in them.
+    """Draw the sum of a softmax as a bar, its parts as long as the exponentials, and what is left for a word.
 
-    Parts of words that were hidden are dashed, and at the end of a bar stands the weight of one word.
-    Between two bars of the same words, lines lead from each part to what becomes of it.
+    All bars have one scale, so that the exponential of the word stays as long as it is while the sum by
+    which it is divided grows. Parts of words that were hidden are dashed.
 
     Args:
         words: Those of the text.
@@ -35,39 +35,43 @@ def shared_weights(
     for name, parts in rows.items():
         if not seen <= len(parts) <= len(words):
             raise ValueError(f"{name} must have {seen} to {len(words)} exponentials, got {len(parts)}")
+        if text_width(name) > BAR:
+            raise ValueError(f"names of rows must fit over bars of {BAR} px: shorten {name}")
         told[name] = f"{parts[watch]:g}/{sum(parts):g} = {parts[watch] / sum(parts):.2f}"
     head = f"weight of {words[watch]}"
-    left, right = EDGE + column(rows, room=14), column([head, *told.values()], room=0)
-    if left + BAR + 14 + right + EDGE > WIDEST:
-        raise ValueError(f"names of rows must leave {BAR} px of {WIDEST} to the bars: shorten {list(rows)}")
-    sizes = [0, *map(len, rows.values())]
-    above = [BETWEEN if old == new else LABEL for old, new in itertools.pairwise(sizes)]
-    tall = EDGE + len(rows) * HIGH + sum(above) + EDGE
-    picture = Drawing(left + BAR + 14 + right + EDGE, tall)
-    end = left + BAR + 14 + right / 2
-    picture.text(end, EDGE + LABEL / 2 - 2, head, colour=WEIGHT, bold=True)
-    y, before = EDGE, []
-    for (name, parts), gap in zip(rows.items(), above, strict=True):
-        edges = [left + BAR * sum(parts[:n]) / sum(parts) for n in range(len(parts) + 1)]
-        same = len(edges) == len(before)
-        y += gap
-        picture.text(EDGE, y + HIGH / 2, name, anchor="start", colour=INK, bold=True)
-        picture.text(end, y + HIGH / 2, told[name], colour=WEIGHT, bold=True)
-        for n, part in enumerate(parts):
-            x, wide = edges[n], edges[n + 1] - edges[n]
-            if n < seen:
-                shade = 0.3 + 0.7 * part / sum(parts)
-                picture.rect(x + 1, y, wide - 2, HIGH, fill=WEIGHT_FILL, opacity=shade)
-            else:
-                picture.rect(x + 1, y, wide - 2, HIGH, edge=GRID, dashed=True)
-            _inside(picture, x, wide, y + HIGH / 2, f"{part:g}", INK if n < seen else KEY)
-            if not same:
-                _inside(picture, x, wide, y - LABEL / 2, words[n], MUTED)
-        if same:
-            for old, new in zip(before, edges, strict=True):
-                picture.line((old, y - BETWEEN + 2), (new, y - 2), colour=MUTED, thick=1, opacity=0.5)
-        y, before = y + HIGH, edges
+    right = column([head, *told.values()], room=0)
+    heights = [2 * LABEL + HIGH + (LABEL if len(parts) > seen else 0) + BETWEEN for parts in rows.values()]
+    picture = Drawing(2 * EDGE + BAR + 14 + right, EDGE + sum(heights))
+    end, unit = EDGE + BAR + 14 + right / 2, BAR / max(map(sum, rows.values()))
+    picture.text(end, EDGE + LABEL / 2, head, colour=WEIGHT, bold=True)
+    for n, (name, parts) in enumerate(rows.items()):
+        y = EDGE + sum(heights[:n])
+        picture.text(EDGE, y + LABEL / 2, name, anchor="start", bold=True)
+        _sum(picture, y + 2 * LABEL, [unit * part for part in parts], words, seen, watch)
+        for x, wide, part in _places([unit * part for part in parts], parts):
+            _inside(picture, x, wide, y + 2 * LABEL + HIGH / 2, f"{part:g}", INK)
+        picture.text(end, y + 2 * LABEL + HIGH / 2, told[name], colour=WEIGHT, bold=True)
     return picture
+
+
+def _sum(
+    picture: Drawing, y: float, widths: Sequence[float], words: Sequence[str], seen: int, watch: int
+) -> None:
+    """Draw the parts of one sum, each under its word, and say under those that were hidden what they are."""
+    for n, (x, wide, word) in enumerate(_places(widths, words)):
+        if n < seen:
+            picture.rect(x + 1, y, wide - 2, HIGH, fill=WEIGHT_FILL, opacity=1 if n == watch else 0.35)
+        else:
+            picture.rect(x + 1, y, wide - 2, HIGH, edge=KEY, dashed=True)
+        _inside(picture, x, wide, y - LABEL / 2 + 1, word, WEIGHT if n == watch else MUTED)
+    if len(widths) > seen:
+        left = EDGE + sum(widths[:seen])
+        picture.text(left + 3, y + HIGH + LABEL / 2 + 2, THROWN, colour=KEY, anchor="start")
+
+
+def _places(widths: Sequence[float], what: Sequence) -> list[tuple]:
+    """Return where each part begins, how wide it is, and what belongs to it."""
+    return [(EDGE + sum(widths[:n]), wide, what[n]) for n, wide in enumerate(widths)]
 
 
 def _inside(picture: Drawing, x: float, wide: float, y: float, text: str, colour: str) -> None:

@@ -11,11 +11,15 @@ from torch import Tensor
 from attnlib.plotting._style import GRID, INK, MUTED, SERIES, WEIGHT, array, plt
 from attnlib.plotting.drawing import Drawing
 
-CELL, BETWEEN, EDGE = 30, 18, 6  # in pixels
+CELL, BETWEEN, EDGE = 30, 44, 6  # in pixels
 
 
 def scores_over_weights(
-    scores: Mapping[str, Tensor | np.ndarray], *, edge: float, bins: int = 41
+    scores: Mapping[str, Tensor | np.ndarray],
+    *,
+    edge: float,
+    bins: int = 41,
+    divisors: Mapping[str, float] | None = None,
 ) -> list[Axes]:
     """Draw scores as histograms, side by side on one scale, and under each the weights they make.
 
@@ -23,18 +27,34 @@ def scores_over_weights(
         scores: For each name, scores ``(queries, keys)`` before the softmax.
         edge: The histograms reach from minus this to this; what lies beyond is not drawn.
         bins: How many bars each histogram has.
+        divisors: For each name, a number; below are then the weights of the scores divided by it.
 
     Returns:
         The axes, those of the histograms first.
     """
-    size = (min(6.2, 0.6 + 1.75 * len(scores)), 4.1)
-    _, (above, below) = plt.subplots(2, len(scores), figsize=size, sharey="row", squeeze=False)
+    wide = min(6.2, 0.6 + 1.75 * len(scores))
+    high = [2.1, 2.0] if divisors is None else [2.1, 1.7, 1.7]
+    _, rows = plt.subplots(
+        len(high),
+        len(scores),
+        figsize=(wide, sum(high)),
+        height_ratios=high,
+        sharey="row",
+        squeeze=False,
+    )
     for i, (name, given) in enumerate(scores.items()):
         numbers = array(given)
-        _draw_scores(above[i], numbers, name, edge, bins)
-        _draw_weights(below[i], numbers)
-    below[0].set_ylabel("weight")
-    return [*above, *below]
+        _draw_scores(rows[0, i], numbers, name, edge, bins)
+        _draw_weights(rows[1, i], numbers)
+        if divisors is not None:
+            _draw_weights(rows[2, i], numbers / divisors[name])
+            rows[1, i].set_xlabel("")
+    for row in rows[1:]:
+        _draw_even_share(row, len(numbers[0]))
+    rows[1, 0].set_ylabel("weight" if divisors is None else "weight,\nundivided")
+    if divisors is not None:
+        rows[2, 0].set_ylabel("weight,\ndivided by √d")
+    return [*rows.flat]
 
 
 def _draw_scores(ax: Axes, scores: np.ndarray, name: str, edge: float, bins: int) -> None:
@@ -53,21 +73,27 @@ def _draw_weights(ax: Axes, scores: np.ndarray) -> None:
     weights = -np.sort(-away / away.sum(-1, keepdims=True), -1).mean(0)  # the largest first
     n = len(weights)
     ax.bar(np.arange(n), weights, 0.8, color=WEIGHT, linewidth=0)
-    ax.axhline(1 / n, color=MUTED, lw=1.2, ls=(0, (1, 2)))
-    ax.text(n - 0.5, 1 / n + 0.03, f"1/{n}", ha="right", color=MUTED)
     ax.text(0.7, weights[0], f"{weights[0]:.2f}", va="top", color=WEIGHT)
     ax.set(xlim=(-0.8, n - 0.2), ylim=(0, 1), xticks=[], yticks=[0, 0.5, 1])
     ax.set_xlabel(f"{n} keys, in order")
 
 
-def product_tables(tables: Mapping[str, Tensor | np.ndarray]) -> Drawing:
-    """Draw square tables of whole numbers side by side, each over its name and the sum of its cells.
+def _draw_even_share(row: np.ndarray, n: int) -> None:
+    """Draw what each of ``n`` keys would have if none were preferred, and name it once."""
+    for ax in row:
+        ax.axhline(1 / n, color=MUTED, lw=1.2, ls=(0, (1, 2)))
+    row[-1].text(n - 0.5, 1 / n + 0.03, f"1/{n}", ha="right", color=MUTED)
+
+
+def product_tables(tables: Mapping[str, Tensor | np.ndarray], *, across: int = 2) -> Drawing:
+    """Draw square tables of whole numbers, each over its name and the sum of its cells; a zero is left empty.
 
     In row i and column j stands how the i-th and the j-th product of a score vary together; the sum of all
     cells is the variance of the score.
 
     Args:
         tables: For each name, a table ``(d, d)``; a name may have two lines.
+        across: How many stand side by side.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -83,27 +109,25 @@ def product_tables(tables: Mapping[str, Tensor | np.ndarray]) -> Drawing:
             raise ValueError(f"{name} must hold whole numbers, got {table.flat[0]:.3f} and others")
     side = CELL * max(len(table) for table in read.values())
     most = max(table.max() for table in read.values())
-    wide = len(read) * (side + BETWEEN) - BETWEEN + 2 * EDGE
-    picture = Drawing(wide, side + 64 + 2 * EDGE)
+    across, high = min(across, len(read)), side + 84
+    lines = -(-len(read) // across)
+    picture = Drawing(across * (side + BETWEEN) - BETWEEN + 2 * EDGE, lines * high - 20 + 2 * EDGE)
     for i, (name, table) in enumerate(read.items()):
-        left = EDGE + i * (side + BETWEEN)
-        _draw_table(picture, left, table, most)
+        left, top = EDGE + i % across * (side + BETWEEN), EDGE + i // across * high
+        _draw_table(picture, left, top, table, most)
         for line, said in enumerate(name.split("\n")):
-            picture.text(left + side / 2, EDGE + side + 14 + 17 * line, said, bold=line == 0)
-        picture.text(left + side / 2, EDGE + side + 52, f"sum {table.sum():.0f}", colour=SERIES[0], bold=True)
+            picture.text(left + side / 2, top + side + 14 + 17 * line, said, bold=line == 0)
+        picture.text(left + side / 2, top + side + 52, f"sum {table.sum():.0f}", colour=SERIES[0], bold=True)
     return picture
 
 
-def _draw_table(picture: Drawing, left: float, table: np.ndarray, most: float) -> None:
+def _draw_table(picture: Drawing, left: float, top: float, table: np.ndarray, most: float) -> None:
     for (i, j), number in np.ndenumerate(table.round()):
-        box = (left + j * CELL + 1, EDGE + i * CELL + 1, CELL - 2, CELL - 2)
+        box = (left + j * CELL + 1, top + i * CELL + 1, CELL - 2, CELL - 2)
         if number > 0:
             share = 0.25 + (0.5 * np.log(number) / np.log(most) if most > 1 else 0)
             picture.rect(*box, fill=SERIES[0], opacity=round(float(share), 3), round=3)
         picture.rect(*box, edge=GRID, thick=1, round=3)
-        picture.text(
-            box[0] + box[2] / 2,
-            box[1] + box[3] / 2,
-            f"{number:.0f}" if number else "0",
-            colour=INK if number > 0 else MUTED,
-        )
+        if number:
+            middle = box[0] + box[2] / 2, box[1] + box[3] / 2
+            picture.text(*middle, f"{number:.0f}", colour=INK if number > 0 else MUTED)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
-EDGE, BOX, TOP = 8, 26, 52  # margins, letters, and where they begin, in pixels
+EDGE, BOX, WIDE, TOP = 8, 26, 36, 52  # margins, letters at least and at most, where they begin, in pixels
 
 
 def swapped_answer(line: str, place: int, put: str, says: Mapping[str, str]) -> Drawing:
@@ -30,17 +30,18 @@ def swapped_answer(line: str, place: int, put: str, says: Mapping[str, str]) -> 
     fits = int((WIDEST - 2 * EDGE) / BOX)
     if len(line) > fits:
         raise ValueError(f"line must have at most {fits} letters, got {len(line)}: cut it")
-    picture = Drawing(max(2 * EDGE + len(line) * BOX, 360), TOP + 82 + 28 * len(says))
+    wide = max(BOX, min(WIDE, 440 / len(line)))  # a short line is as wide as a phone shows well
+    picture = Drawing(max(2 * EDGE + len(line) * wide, 360), TOP + 82 + 28 * len(says))
     for j, letter in enumerate(line):
-        x, chosen = EDGE + j * BOX, j == place + 1
+        x, chosen = EDGE + j * wide, j == place + 1
         shown = put if chosen else letter
         edge = QUERY if j == place else KEY if chosen else GRID
         fill, opacity = (KEY, 0.3) if chosen else (QUERY, 0.22) if j == place else ("none", 1)
-        picture.rect(x + 1, TOP, BOX - 2, BOX + 4, fill=fill, opacity=opacity, edge=edge)
+        picture.rect(x + 1, TOP, wide - 2, BOX + 4, fill=fill, opacity=opacity, edge=edge)
         colour = KEY if chosen else INK if j <= place else MUTED
-        picture.text(x + BOX / 2, TOP + BOX / 2 + 2, _seen(shown), colour=colour, bold=chosen or j == place)
-    asked = EDGE + (place + 0.5) * BOX
-    swapped = asked + BOX
+        picture.text(x + wide / 2, TOP + BOX / 2 + 2, _seen(shown), colour=colour, bold=chosen or j == place)
+    asked = EDGE + (place + 0.5) * wide
+    swapped = asked + wide
     _label(picture, swapped, TOP - 32, f"was {_seen(line[place + 1])}, now {_seen(put)}", KEY)
     picture.arrow((swapped, TOP - 22), (swapped, TOP - 4), colour=KEY)
     picture.arrow((asked, TOP + BOX + 26), (asked, TOP + BOX + 8), colour=QUERY)
