@@ -26,6 +26,7 @@ DRAWINGS = {
     "network": plotting.unrolled_network(LONG),
     "long network": plotting.unrolled_network(LONG + LONG),
     "full network": plotting.unrolled_network(SENTENCE),
+    "fading network": plotting.unrolled_network(SENTENCE, connect=("woman", "here")),
     "one vector": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"]),
     "uneven attention": plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True),
     "short attention": plotting.encoder_decoder(["Hello", "world"], ["Bonjour", "monde"], attention=True),
@@ -266,6 +267,22 @@ def test_a_sentence_of_eleven_words_is_unrolled_in_one_row_its_words_turned():
     assert apart > 1.2 * SIZE  # from line to line of the turned words
     long_start = plotting.unrolled_network(["Extraordinarily", *SENTENCE[1:]])
     assert not [part for part in parts(long_start, "text") if part.get("transform")]
+
+
+def test_connected_words_are_marked_and_each_state_after_the_first_is_half_as_full():
+    drawing = plotting.unrolled_network(WORDS, connect=("I", "Paris"))
+    full = [float(box.get("fill-opacity")) for box in filled(drawing, plotting.SERIES[0])]
+    assert full == [0.8, 0.4, 0.2]
+    marked = [part for part in parts(drawing, "text") if part.get("font-weight")]
+    assert ["".join(part.itertext()) for part in marked] == ["2 steps apart", "I", "Paris"]
+    later = plotting.unrolled_network(WORDS, connect=("love", "Paris"))
+    full = [float(box.get("fill-opacity")) for box in filled(later, plotting.SERIES[0])]
+    assert full == [0.0, 0.8, 0.4]
+    for wrong in (("Paris", "I"), ("I", "Rome")):
+        with pytest.raises(ValueError, match="two of the words, the earlier first"):
+            plotting.unrolled_network(WORDS, connect=wrong)
+    with pytest.raises(ValueError, match="must stand in one row"):
+        plotting.unrolled_network([*LONG, *SENTENCE], connect=("apple", "here"))
 
 
 def test_attention_replaces_the_one_vector_by_a_line_to_every_state():

@@ -9,7 +9,7 @@ from torch import Tensor
 from attnlib.plotting._style import KEY, MUTED, QUERY, WEIGHT, WEIGHT_FILL, array
 from attnlib.plotting.drawing import WIDEST, Drawing, text_width
 
-BAND, FALL, BOX = 30, 54, 26  # how broad a weight of 1 is; how far it falls; the height of a word
+BAND, FALL, BOX = 44, 60, 26  # how broad a weight of 1 is; how far it falls; the height of a word
 NUMBER, NUMBERED = 18, 27  # of a weight below its word: how high, how wide
 GAP, NAME = 26, 24  # between sentences; of what is written above one
 LEAST = 0.02  # weights below it are drawn without their number

@@ -6,70 +6,112 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
+from attnlib.plotting._style import INK, MUTED, QUERY, SERIES, WEIGHT
 from attnlib.plotting.drawing import Drawing, column, text_width
 
 STATE = SERIES[0]
 BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
 SMALL, GAP, TURN = 28, 12, -38  # in a full row: the box of a state, what is between two, how words are turned
 ROW = 500  # lowered letters can be read on a phone up to this width
+BOW, FULL = 50, 0.8  # room for the bow between two words; how full the state is that has just read the first
 
 
-def state_box(picture: Drawing, x: float, y: float, name: str, *, box: float = BOX) -> None:
+def state_box(
+    picture: Drawing, x: float, y: float, name: str, *, box: float = BOX, full: float = 0.16
+) -> None:
     """Draw a state around a point, with its name in mathematics."""
-    picture.rect(x - box / 2, y - TALL / 2, box, TALL, fill=STATE, opacity=0.16, edge=STATE, round=6)
+    picture.rect(x - box / 2, y - TALL / 2, box, TALL, fill=STATE, opacity=full, edge=STATE, round=6)
     picture.text(x, y, name, maths=True)
 
 
-def unrolled_network(words: Sequence[str], *, state: str = "h") -> Drawing:
+def unrolled_network(
+    words: Sequence[str], *, state: str = "h", connect: tuple[str, str] | None = None
+) -> Drawing:
     """Draw a recurrent network once for each word: the old state and the word make the new state.
 
     Args:
         words: What it reads. If they do not fit across, boxes are narrower and words are turned; more than
             fit even so go on in a second row.
         state: The letter of the state.
+        connect: Two of the words, the earlier first, that belong together. A bow joins their states, the
+            words are marked, and from the first on each state is half as full as the one before.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If there is no word.
+        ValueError: If there is no word, or the two to connect are not among them, in this order and one row.
     """
     if not words:
         raise ValueError("words must hold at least one word, got none")
+    ends = _ends(words, connect)
+    above = EDGE + (BOW if ends else 0)
     wide = [text_width(word) for word in words]
     step = max([BOX + 18.0, *((one + next_one) / 2 + 8 for one, next_one in pairwise(wide))])
     over = max(0.0, (max(wide) - BOX) / 2 - EDGE)  # what a long word at the end needs
     most = max(1, int((ROW - 2 * EDGE - BOX - over) / step))
     full = (ROW - 2 * EDGE - SMALL) / len(words)  # from state to state, if all stand in one row
     if len(words) > most and full >= SMALL + GAP and wide[0] <= full + SMALL / 2 + EDGE:
-        picture = Drawing(ROW, 2 * EDGE + TALL + 40 + math.sin(math.radians(-TURN)) * max(wide))
-        _row(picture, EDGE + TALL / 2, (SMALL, full), state, 0, words, turned=True)
+        picture = Drawing(ROW, above + EDGE + TALL + 40 + math.sin(math.radians(-TURN)) * max(wide))
+        _row(picture, above + TALL / 2, (SMALL, full), state, 0, words, turned=True, ends=ends)
         return picture
     rows = -(-len(words) // most)
+    if ends and rows > 1:
+        raise ValueError(f"words to connect must stand in one row, got {len(words)} words in {rows} rows")
     across = -(-len(words) // rows)  # rows of equal length
-    picture = Drawing(2 * EDGE + BOX + across * step + over, rows * 104 - 10)
+    picture = Drawing(2 * EDGE + BOX + across * step + over, above - EDGE + rows * 104 - 10)
     for row in range(rows):
         first = row * across
         read = words[first : first + across]
-        _row(picture, EDGE + TALL / 2 + row * 104, (BOX, step), state, first, read)
+        _row(picture, above + TALL / 2 + row * 104, (BOX, step), state, first, read, ends=ends)
     return picture
 
 
-def _row(picture, y, sizes, state, first, words, *, turned=False) -> None:
+def _ends(words: Sequence[str], connect: tuple[str, str] | None) -> tuple[int, int] | None:
+    """Return the numbers of the two states to connect, counted from 1."""
+    if connect is None:
+        return None
+    one, other = connect
+    if one not in words or other not in words or words.index(one) >= words.index(other):
+        raise ValueError(f"connect must be two of the words, the earlier first, got {one!r} and {other!r}")
+    return words.index(one) + 1, words.index(other) + 1
+
+
+def _row(picture, y, sizes, state, first, words, *, turned=False, ends=None) -> None:
     """Draw a row of states after the one of number ``first``; sizes are of a box, and from box to box."""
     box, step = sizes
     x = EDGE + box / 2
+    if ends:
+        _bow(picture, [x + end * step for end in ends], y - TALL / 2 - 4, ends[1] - ends[0])
     picture.text(x - 4, y, f"{state}_{{{first}}}", maths=True, colour=MUTED)
     for i, word in enumerate(words, first + 1):
         picture.arrow((x + (box / 2 if i > first + 1 else 8) + 2, y), (x + step - box / 2 - 2, y))
         x += step
-        state_box(picture, x, y, f"{state}_{{{i}}}", box=box)
+        state_box(picture, x, y, f"{state}_{{{i}}}", box=box, full=_left(i, ends))
         picture.arrow((x, y + TALL / 2 + 28), (x, y + TALL / 2 + 3))
+        look = {} if ends is None else {"colour": MUTED}
+        if ends and i in ends:
+            look = {"colour": STATE if i == ends[0] else QUERY, "bold": True}
         if turned:
-            picture.text(x + 5, y + TALL / 2 + 36, word, anchor="end", turn=TURN)
+            picture.text(x + 5, y + TALL / 2 + 36, word, anchor="end", turn=TURN, **look)
         else:
-            picture.text(x, y + TALL / 2 + 40, word)
+            picture.text(x, y + TALL / 2 + 40, word, **look)
+
+
+def _left(i: int, ends: tuple[int, int] | None) -> float:
+    """Return how full state i is: halved with each step from the first of the two words on, empty before."""
+    if ends is None:
+        return 0.16
+    return round(FULL * 0.5 ** (i - ends[0]), 4) if i >= ends[0] else 0.0
+
+
+def _bow(picture: Drawing, across: Sequence[float], y: float, steps: int) -> None:
+    """Draw a dashed bow from the later state back to the earlier, and say how far it is."""
+    first, last = across
+    high = y - 36  # the handles of a bow that is 27 high
+    bend = f"C{last:.1f} {high:.1f} {first:.1f} {high:.1f}"
+    picture.path(f"M{last:.1f} {y:.1f} {bend} {first:.1f} {y:.1f}", colour=QUERY, thick=1.6, dashed=True)
+    picture.text((first + last) / 2, y - 40, f"{steps} steps apart", colour=QUERY, bold=True)
 
 
 def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: bool = False) -> Drawing:
