@@ -84,6 +84,7 @@ DRAWINGS = {
         },
         "4.3 GB",
     ),
+    "waiting": plotting.waits(8192, "LSTM", "attention"),
     "window": plotting.window_reach(10, 3, 3),
     "state": plotting.written_state([("a", 3), ("b", 5)], "a"),
     "shared state": plotting.written_state([("a", 3), ("b", 5), ("c", 6)], "a", shared={"c": (0.5, 0.5)}),
@@ -100,6 +101,12 @@ DRAWINGS = {
         ["Goku", "hits", "him"],
         {"key": ([0.5, -0.25], KEY), "weight": ([0.75, 0.25, 0.0], WEIGHT)},
         asks="him",
+    ),
+    "weighed": plotting.weighed(
+        ["Goku", "hits", "him", "because", "he"],
+        2,
+        ([0.5, -0.25, 0.1], [5, -2.5, 1], [0.9, 0, 0.1]),
+        ("key", "score", "weight"),
     ),
     "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
     "whole model": plotting.whole_model(
@@ -471,10 +478,20 @@ def test_the_table_goes_to_and_fro_in_thick_arrows_and_time_is_to_scale():
     assert texts(drawing).count("5 GB") == 4
     took = [float(part.get("width")) for part in parts(drawing, "rect") if part.get("fill") == SERIES[0]]
     assert took == pytest.approx([took[0], 0.4 * took[0], 0.2 * took[0], 0.1 * took[0]], abs=0.01)
+    cut = plotting.traffic(ways, "5 GB", parts={name: 3 * [(0.001, 0.002)] for name in list(ways)[:1]})
+    assert sum(text.endswith("2.0 ms") for text in texts(cut)) == 3
     with pytest.raises(ValueError, match="must be of q, k, v, o and t, got x"):
         plotting.traffic({"all": ([("scores", "x", "t")], "", (1, ""), (2, ""))}, "5 GB")
     with pytest.raises(ValueError, match="the arrows of mix have no room: draw fewer kernels"):
         plotting.traffic({"all": (3 * [("mix", "tt", "t")], "", (1, ""), (2, ""))}, "5 GB")
+
+
+def test_steps_that_wait_stand_in_a_row_and_tokens_that_do_not_in_a_column():
+    boxes = parts(plotting.waits(8192, "LSTM", "attention"), "rect")[1:]  # after the paper
+    rows = [{box.get(side) for box in boxes if box.get("fill") == SERIES[n]} for n in (2, 1) for side in "xy"]
+    assert [len(row) for row in rows] == [5, 1, 1, 5]
+    with pytest.raises(ValueError, match="tokens must be more than 5, got 5"):
+        plotting.waits(5, "LSTM", "attention")
 
 
 def test_a_window_is_a_band_and_each_layer_reaches_one_window_further():

@@ -40,7 +40,8 @@ def test_what_does_not_fit_the_words_is_refused(options, message):
 def test_the_second_look_carries_what_the_first_has_fetched():
     drawn = plotting.two_looks("Goku is evil, meaning", "evil,", ["Goku"], ("first", "second"))
     assert said(drawn).count("+ evil") == 1
-    assert drawn._repr_svg_().count(">meaning<") == 2
+    assert said(drawn).count("meaning") == 3  # in the sentence, and as the one who asks
+    assert said(drawn).count("all") == said(drawn).count("?") == 1
 
 
 def test_a_look_finds_words_of_the_sentence():
@@ -55,9 +56,8 @@ def map_of(**options):
     return plotting.whole_model(words, **given | options)
 
 
-def test_on_the_map_every_word_has_a_road_with_a_network_after_each_look():
+def test_on_the_map_every_word_has_its_place_and_its_vector():
     drawn = map_of()
-    assert said(drawn).count("network") == 2 * 3
     assert said(drawn).count("+") == 3 + 1  # a place for each word; what the last look hears is not added
     assert {"a vector", "chapter 2", "again", "next"} <= set(said(drawn))
 
@@ -68,9 +68,27 @@ def test_on_the_map_a_look_is_as_thick_as_its_weight():
 
 
 def test_on_the_map_the_first_look_names_its_query_its_keys_and_what_it_brings():
-    assert [said(map_of()).count(part) for part in ("query", "key", "value")] == [1, 2, 1]
+    assert [said(map_of()).count(part) for part in ("query", "key", "value")] == [1, 1, 1]
+
+
+def test_on_the_map_matrices_have_the_names_of_the_code():
+    drawn = map_of(matrices=[("w_k", "w_q", "w_v"), ("w_found", "w_ask", "x")])
+    assert {"w_k", "w_q", "w_v", "w_found", "w_ask", "x"} <= set(said(drawn))
+    assert "key" not in said(drawn)
+    assert drawn._repr_svg_().count("DejaVu Sans Mono") == 6
 
 
 def test_on_the_map_a_look_goes_to_an_earlier_word():
     with pytest.raises(ValueError, match="'meaning' must be one of the words before the last"):
         map_of(looks=[{"meaning": 1.0}])
+
+
+def test_a_word_weighs_what_it_may_see():
+    numbers = [0.5, -0.25], [5.0, -2.5], [0.998, 0.002]
+    drawn = plotting.weighed(["Goku", "he", "is"], 1, numbers, ("key", "score", "weight"))
+    assert {"0.50", "\N{MINUS SIGN}0.25", "5.0", "\N{MINUS SIGN}2.5", "1.00", "by the mask"} <= set(
+        said(drawn)
+    )
+    assert "0.00" not in said(drawn)  # a weight of nearly nothing has no number
+    with pytest.raises(ValueError, match=r"each of the first 3 words needs .* got 2, 2 and 2"):
+        plotting.weighed(["Goku", "he", "is"], 2, numbers, ("key", "score", "weight"))

@@ -120,7 +120,8 @@ def measure_roofline(
 ) -> Roofline:
     """Measure the roof of a GPU, and attention under it.
 
-    ``formula`` writes the scores and the weights to memory and reads them again; ``fused`` is `attention`,
+    ``formula`` writes the scores and the weights to memory and reads them again, and ``formula: scores``,
+    ``formula: softmax`` and ``formula: mix`` are its three kernels alone; ``fused`` is `attention`,
     which moves queries, keys, values and the output alone; ``decoding`` is `attention` of a single query for
     each of 32 sequences against its keys, ``decoding, grouped`` the same with a quarter of the key heads;
     ``layer`` and ``LSTM`` read two sequences of width 1024 (the LSTM in
@@ -158,6 +159,16 @@ def measure_roofline(
     )
 
 
+def _formula_parts(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Iterator[tuple]:
+    """Yield the three kernels of the formula one by one, like `_works`; a softmax counts no operations."""
+    table = (q * D**-0.5) @ k.mT  # scores, then weights
+    half = attention_flops(B, H, q.shape[-2], k.shape[-2], D) // 2
+    yield "formula: scores", half, 2 * q.nbytes + table.nbytes, lambda: (q * D**-0.5) @ k.mT
+    yield "formula: softmax", 0, 2 * table.nbytes, lambda: table.softmax(-1)
+    table = table.softmax(-1)
+    yield "formula: mix", half, 2 * v.nbytes + table.nbytes, lambda: table @ v
+
+
 def _works(n: int, device: torch.device, dtype: torch.dtype) -> Iterator[tuple[str, int, int, Callable]]:
     """Yield the name, operations, bytes and function of everything that is measured at a length."""
 
@@ -167,6 +178,7 @@ def _works(n: int, device: torch.device, dtype: torch.dtype) -> Iterator[tuple[s
     q, k, v = draw(3, B, H, n, D)
     flops, ends, scores = attention_flops(B, H, n, n, D), 4 * q.nbytes, score_bytes(B, H, n, n, dtype)
     yield "formula", flops, ends + 4 * scores, lambda: ((q * D**-0.5) @ k.mT).softmax(-1) @ v
+    yield from _formula_parts(q, k, v)
     yield "fused", flops, ends, lambda: attention(q, k, v)
     for name, Hkv in (("decoding", H), ("decoding, grouped", H // 4)):
         one, keys, values = draw(READERS, H, 1, D), *draw(2, READERS, Hkv, n, D)

@@ -61,7 +61,9 @@ from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
 from attnlib.plotting.tiling import tiles
 from attnlib.plotting.traffic import traffic
+from attnlib.plotting.waits import waits
 from attnlib.plotting.ways import paths
+from attnlib.plotting.weighed import weighed
 from attnlib.plotting.whole import whole_model
 from attnlib.plotting.windows import window_reach
 from attnlib.plotting.worked import under_words
@@ -140,6 +142,8 @@ __all__ = [
     "two_steps",
     "under_words",
     "unrolled_network",
+    "waits",
+    "weighed",
     "whole_model",
     "window_reach",
     "word_map",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, SERIES, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, text_width
 
-EDGE = 8
+EDGE, WIDE = 8, 480  # at that width text is nearly 10 px high on a phone
 
 
 def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: int = 4) -> Drawing:
@@ -78,9 +78,9 @@ def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
         The drawing, as the last expression of a cell.
     """
     left, high, top = EDGE + max(text_width(f"n = {n:,}") for n in lengths) + 8, 30, 34
-    room = 580 - left - EDGE - 44
+    room = WIDE - left - EDGE - 44
     unit = room / (2 * d + max(lengths))
-    picture = Drawing(580, top + high * len(lengths) + EDGE)
+    picture = Drawing(WIDE, top + high * len(lengths) + EDGE)
     picture.text(left, 14, "projections, 2d", anchor="start", colour=SERIES[0], bold=True)
     picture.text(left + 2 * d * unit + 30, 14, "core, n", anchor="start", colour=WEIGHT, bold=True)
     picture.line(
@@ -107,8 +107,8 @@ def fetch_bill(rows: Sequence[tuple[str, float, float]], speed: float) -> Drawin
         The drawing, as the last expression of a cell.
     """
     left, high, top = EDGE + max(text_width(name) for name, *_ in rows) + 8, 32, 34
-    unit = (580 - left - EDGE - 64) / max(weights + caches for _, weights, caches in rows)
-    picture = Drawing(580, top + high * len(rows) + EDGE)
+    unit = (WIDE - left - EDGE - 64) / max(weights + caches for _, weights, caches in rows)
+    picture = Drawing(WIDE, top + high * len(rows) + EDGE)
     first = rows[0][1] * unit
     picture.text(left, 14, "weights", anchor="start", colour=SERIES[0], bold=True)
     picture.text(left + max(first, 60) + 14, 14, "caches", anchor="start", colour=KEY, bold=True)
@@ -141,8 +141,8 @@ def scaled_bars(
     rows = [row for group in groups.values() for row in group]
     first = EDGE + max(text_width(name) for name in groups) + 24
     left, high, gap = first + max(text_width(name) for name, *_ in rows) + 8, 28, 16
-    room = 580 - left - EDGE - max(text_width(said) for *_, said in rows) - 12
-    picture = Drawing(580, EDGE + high * len(rows) + gap * (len(groups) - 1) + EDGE)
+    room = WIDE - left - EDGE - max(text_width(said) for *_, said in rows) - 12
+    picture = Drawing(WIDE, EDGE + high * len(rows) + gap * (len(groups) - 1) + EDGE)
     y = EDGE
     for title, group in groups.items():
         largest = max(size for _, size, _ in (group if own else rows))

@@ -1,7 +1,7 @@
 """Schematic drawings as SVG: boxes, arrows and text, in the colours of the book.
 
-A `Drawing` shows itself in a notebook, with text as text. Lengths are pixels: 13 px is the size of all
-text, and a drawing up to 580 px wide can still be read on a phone.
+A `Drawing` shows itself in a notebook, with text as text. Lengths are pixels: 13 px is the size of
+nearly all text, and a drawing up to 580 px wide can still be read on a phone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from attnlib.plotting._style import INK, MUTED, PAPER
 SIZE = 13  # of text
 WIDEST = 580  # on a screen of 390 px, text of such a drawing is 8 px high
 SANS = "'Source Sans 3', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+MONO = "'DejaVu Sans Mono', monospace"
 SERIF = "'Source Serif 4', Georgia, 'Times New Roman', serif"
 _LOWERED = re.compile(r"_(\{[^}]*\}|\w)")
 
@@ -178,13 +179,17 @@ class Drawing:
         bold: bool = False,
         maths: bool = False,
         turn: float = 0,
+        size: float = SIZE,
+        code: bool = False,
     ) -> None:
         """Write a line of text, its middle at the height ``y``; in maths, ``h_{t-1}`` is lowered."""
         style = f' font-family="{SERIF}" font-style="italic"' if maths else ""
+        style += f' font-family="{MONO}" xml:space="preserve"' if code else ""
         style += ' font-weight="600"' if bold else ""
+        style += f' font-size="{_number(size)}px"' if size != SIZE else ""
         style += f' transform="rotate({_number(turn)} {_number(x)} {_number(y)})"' if turn else ""
         said = _lowered(text) if maths else escape(text)
-        at = f'x="{_number(x)}" y="{_number(y + 0.35 * SIZE)}"'
+        at = f'x="{_number(x)}" y="{_number(y + 0.35 * size)}"'
         self._add(f'<text {at} fill="{colour}" text-anchor="{anchor}"{style}>{said}</text>')
 
     def _head(

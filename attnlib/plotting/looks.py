@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attnlib.plotting._style import INK, QUERY, VALUE, WEIGHT
+from attnlib.plotting._style import GRID, KEY, MUTED, QUERY, VALUE, WEIGHT
 from attnlib.plotting.drawing import Drawing, text_width
 
-HIGH, BOX, LABEL, BELOW = 44, 26, 24, 24  # of the bows, of a word, of a line above, of what is carried below
+EDGE, BOX, LINE, GAP = 8, 28, 34, 30  # at the sides; of a cell; of a question; between the looks
 
 
 def two_looks(text: str, fetched: str, found: Sequence[str], labels: tuple[str, str]) -> Drawing:
-    """Draw a sentence twice: its last word fetches a word, and carrying it asks for others.
+    """Draw a sentence and two rows of its attention table, both of the last word.
+
+    The first row has its weight at the word that is fetched, whose value goes into the question of the
+    second; that has still to choose between others.
 
     Args:
         text: The sentence.
         fetched: The word of the first look.
         found: Between which words the second look has to choose.
-        labels: What to say above each look.
+        labels: What each look asks.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -30,26 +33,37 @@ def two_looks(text: str, fetched: str, found: Sequence[str], labels: tuple[str, 
         if word not in words:
             raise ValueError(f"{word!r} must be a word of {text!r}")
     widths = [0.93 * text_width(word) + 9 for word in words]
-    left = [8 + sum(widths[:j]) for j in range(len(words))]
-    step = LABEL + HIGH + BOX + BELOW
-    picture = Drawing(sum(widths) + 16, 2 * step - BELOW + 8)
+    left = [EDGE + sum(widths[:j]) for j in range(len(words))]
+    step = LINE + BOX + GAP
+    picture = Drawing(sum(widths) + 2 * EDGE, BOX + 2 * step - GAP + EDGE)
+    for x, wide, word in zip(left, widths, words, strict=True):
+        picture.text(x + wide / 2, BOX / 2, word, colour=KEY)
+    carried = fetched.strip(",")
     for n, ends in enumerate(([fetched], found)):
-        top = step * n + LABEL + HIGH
-        picture.text(8, step * n + LABEL / 2, labels[n], anchor="start", colour=INK, bold=True)
+        top = BOX + step * n
+        picture.text(EDGE, top + LINE / 2, labels[n], anchor="start", bold=True)
+        _question(picture, top + 4, words[-1], carried if n else "")
         for x, wide, word in zip(left, widths, words, strict=True):
+            cell = (x + 1, top + LINE, wide - 2, BOX)
+            picture.rect(*cell, fill=GRID, opacity=0.35)
             if word in ends:
-                picture.rect(x + 1, top, wide - 2, BOX, fill=VALUE if n == 0 else WEIGHT, opacity=0.3)
-            picture.text(x + wide / 2, top + BOX / 2, word, bold=word in (words[-1], *ends))
-        start = left[-1] + widths[-1] / 2
-        picture.rect(left[-1] + 1, top, widths[-1] - 2, BOX, edge=QUERY, thick=1.8)
-        for word in ends:
-            j = words.index(word)
-            end = left[j] + widths[j] / 2
-            high = min(HIGH - 12, 12 + 0.12 * abs(start - end))
-            picture.arc((start - 8, top - 2), (end, top - 2), height=high, colour=QUERY, thick=2)
-        if n == 0:  # what was fetched goes along into the second look
-            x = start + 12
-            picture.arrow((x, top + BOX + 2), (x, top + step - 3), colour=VALUE, thick=2.4)
-            said = f"+ {fetched.strip(',')}"
-            picture.text(x - 10, top + BOX + 16, said, colour=VALUE, anchor="end", bold=True)
+                picture.rect(*cell, fill=WEIGHT, opacity=0.45 if n == 0 else 0.22)
+                picture.text(x + wide / 2, top + LINE + BOX / 2, "all" if n == 0 else "?", bold=True)
+    at = left[words.index(fetched)] + widths[words.index(fetched)] / 2
+    start = BOX + LINE + BOX + 2
+    picture.arrow((at, start), (at, BOX + step + 2), colour=VALUE, thick=2.4)
+    picture.text(at - 8, start + GAP / 2, "its value", colour=VALUE, anchor="end")
     return picture
+
+
+def _question(picture: Drawing, y: float, word: str, carried: str) -> None:
+    """Draw who asks, at the right end of a line, and what it carries."""
+    more = f"+ {carried}" if carried else ""
+    asker, added = text_width(word), text_width(more)
+    wide = asker + added + 16
+    x = picture.width - EDGE - wide
+    picture.text(x - 8, y + 13, "asks:", colour=MUTED, anchor="end")
+    picture.rect(x, y, wide, 26, edge=QUERY, thick=1.8)
+    picture.text(x + 8 + asker / 2, y + 13, word, bold=True, colour=QUERY)
+    if more:
+        picture.text(x + wide - 8, y + 13, more, bold=True, colour=VALUE, anchor="end")

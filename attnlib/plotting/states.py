@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import GRID, KEY, MUTED, OUTPUT, QUERY, VALUE
 from attnlib.plotting.drawing import Drawing
 
-EDGE, HEAD, CELL, COUNT, TALL, STEP = 8, 40, 44, 36, 30, 36
+EDGE, HEAD, CELL, COUNT, STEP = 8, 42, 50, 40, 38
+TIGHT = 12  # how much less wide a state is where two rules stand beside their names
+TALL, NUMBER = 38, 16  # of a row, and of the number in it
 RULES = {"add": "adding", "correct": "correcting"}
 
 
@@ -44,11 +46,12 @@ def written_state(
         raise ValueError(f"rules must be from {list(RULES)}, got {list(rules)}")
     share = {key: [float(key == row) for row in keys] for key in keys} | dict(shared)
     left = EDGE + (80 if len(rules) > 1 else 0)
-    panel, strip = STEP + CELL + COUNT + 4, len(keys) * TALL + 42
+    cell = CELL - (TIGHT if len(rules) > 1 else 0)
+    panel, strip = STEP + cell + COUNT + 4, len(keys) * TALL + 42
     right = left + 20 + len(writes) * panel
     picture = Drawing(right + 108, HEAD + strip * len(rules))
     for i, (key, value) in enumerate(writes):
-        x = left + 20 + i * panel + STEP + CELL / 2
+        x = left + 20 + i * panel + STEP + cell / 2
         picture.text(x - 2, 12, f"{key} is", colour=KEY, bold=True, anchor="end")
         picture.text(x + 4, 12, f"{value:g}", colour=VALUE, bold=True, anchor="start")
         picture.text(x, 29, f"key ({', '.join(f'{part:g}' for part in share[key])})", colour=KEY)
@@ -70,24 +73,26 @@ def written_state(
                     y = top + (j + 0.5) * TALL
                     picture.text(x - STEP / 2, y - 10, f"{part * more:+g}", colour=VALUE)
                     picture.arrow((x - STEP + 6, y), (x - 4, y))
-            _panel(picture, x, top, share[key], held, count if rule == "add" else None)
+            _panel(picture, x, top, cell, share[key], held, count if rule == "add" else None)
         row = keys.index(ask)
         said = f"{held[row]:g}"
         if rule == "add":
             said = f"{held[row]:g} / {count[row]:g} = {held[row] / count[row]:g}"
-        picture.text(right + 12, top + (row + 0.5) * TALL, said, colour=OUTPUT, bold=True, anchor="start")
+        picture.text(
+            right + 12, top + (row + 0.5) * TALL, said, colour=OUTPUT, bold=True, anchor="start", size=NUMBER
+        )
     return picture
 
 
-def _panel(picture, x, top, written, held, count) -> None:
+def _panel(picture, x, top, cell, written, held, count) -> None:
     """Draw the rows of a state, those just written stronger, and their counts where there are any."""
-    picture.text(x + CELL / 2, top - 9, "sum" if count else "state", colour=MUTED)
+    picture.text(x + cell / 2, top - 9, "sum" if count else "state", colour=MUTED)
     if count:
-        picture.text(x + CELL + COUNT / 2, top - 9, "count", colour=MUTED)
+        picture.text(x + cell + COUNT / 2, top - 9, "count", colour=MUTED)
     for j, have in enumerate(held):
         y = top + j * TALL
-        picture.rect(x + 1, y + 1, CELL - 2, TALL - 2, fill=VALUE, opacity=0.4 if written[j] else 0.12)
-        picture.text(x + CELL / 2, y + TALL / 2, f"{have:g}")
+        picture.rect(x + 1, y + 1, cell - 2, TALL - 2, fill=VALUE, opacity=0.4 if written[j] else 0.12)
+        picture.text(x + cell / 2, y + TALL / 2, f"{have:g}", bold=True, size=NUMBER)
         if count:
-            picture.rect(x + CELL + 1, y + 1, COUNT - 2, TALL - 2, edge=GRID)
-            picture.text(x + CELL + COUNT / 2, y + TALL / 2, f"{count[j]:g}", colour=MUTED)
+            picture.rect(x + cell + 1, y + 1, COUNT - 2, TALL - 2, edge=GRID)
+            picture.text(x + cell + COUNT / 2, y + TALL / 2, f"{count[j]:g}", colour=MUTED, size=NUMBER)

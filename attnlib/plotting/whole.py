@@ -1,14 +1,15 @@
-"""The whole model as a map: the road of each word from its vector to the next word, and what stands on it."""
+"""A small model as a map: the road of each word from its vector to the next word, and what stands on it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, PAPER, QUERY, SERIES, VALUE, WEIGHT
-from attnlib.plotting.drawing import WIDEST, Drawing, text_width
+from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
+from attnlib.plotting.drawing import Drawing, text_width
 
-EDGE, SAID, LINE, BOX = 36, 358, 21, 24  # beside the roads; where the text begins; of a line; of a word
-LOOK, NETWORK = 118, 30  # how much of a road a look takes, and a network
+EDGE, SAID, WIDE = 36, 300, 526  # beside the roads; where the text begins; of it all
+LINE, BOX = 21, 24  # of a line of text; of a word
+LOOK, BETWEEN = 118, 18  # how much of a road a look takes, and what lies between two
 HEAD = 116  # where the first look begins: below words, vectors and places
 
 
@@ -17,11 +18,13 @@ def whole_model(
     looks: Sequence[Mapping[str, float]],
     answer: str,
     parts: Mapping[str, Sequence[tuple[str, str]]],
+    *,
+    matrices: Sequence[tuple[str, str, str]] = (),
 ) -> Drawing:
-    """Draw the road of every word through looks and networks, down to the next word.
+    """Draw the road of every word through the looks, down to the next word.
 
     The last word looks; what it hears in all looks but the last is added to it, and its road is green from
-    there on. Networks are dashed: they belong to a language model, and not to the small one that is drawn.
+    there on. What it hears in the last is the answer.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
@@ -29,6 +32,7 @@ def whole_model(
         answer: The next word.
         parts: What to write beside ``"start"``, each look (``"look 1"`` and so on) and ``"end"``: lines of
             two texts, a part and its chapter, or a heading and nothing.
+        matrices: For each look, what makes its keys, its query and its values, as the code calls them.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -40,34 +44,32 @@ def whole_model(
     for heard in (word for look in looks for word in look):
         if heard not in names[:-1]:
             raise ValueError(f"{heard!r} must be one of the words before the last, {names[:-1]}")
-    apart = (SAID - 2 * EDGE - 14) / max(1, len(names) - 1)
+    apart = (SAID - 2 * EDGE - 10) / max(1, len(names) - 1)
     at = {word: EDGE + apart * j for j, word in enumerate(names)}
-    step = LOOK + NETWORK + 26
+    step = LOOK + BETWEEN
     bottom = HEAD + step * len(looks)
-    picture = Drawing(WIDEST, bottom + 58)
+    picture = Drawing(WIDE, bottom + 50)
     for n in range(len(looks)):  # a band for each look, below all else
-        picture.rect(0, HEAD + step * n - 8, WIDEST, LOOK + NETWORK + 18, fill=WEIGHT, opacity=0.08, round=8)
+        picture.rect(0, HEAD + step * n - 8, WIDE, LOOK, fill=WEIGHT, opacity=0.08, round=8)
     for x in at.values():
-        picture.line((x, 50), (x, bottom - 2), colour=GRID, thick=5)
+        picture.line((x, 50), (x, bottom - BETWEEN - 30), colour=GRID, thick=5)
     x = at[names[-1]]
     for n in range(len(looks) - 1):  # what was heard is on its road from now on
-        heard = HEAD + step * n + LOOK - 26
+        heard = HEAD + step * n + LOOK - 34
         picture.line((x, heard), (x, heard + step), colour=VALUE, thick=5, opacity=0.55)
     for word, place in words.items():
         _start(picture, at[word], word, place, asks=word == names[-1])
     _said(picture, 20, parts.get("start", ()))
     for n, look in enumerate(looks):
         top = HEAD + step * n
-        _look(picture, top, look, at, named=n == 0, last=n == len(looks) - 1)
+        made = matrices[n] if matrices else ("key", "query", "value") if n == 0 else None
+        _look(picture, top, look, at, made, code=bool(matrices), last=n == len(looks) - 1)
         _said(picture, top + 10, parts.get(f"look {n + 1}", ()))
-        for x in at.values():
-            picture.rect(x - 31, top + LOOK, 62, NETWORK, fill=PAPER, edge=MUTED, dashed=True)
-            picture.text(x, top + LOOK + NETWORK / 2, "network", colour=MUTED)
     x, half = at[names[-1]], text_width(answer) / 2 + 8
-    picture.arrow((x, bottom - 16), (x, bottom + 12), colour=OUTPUT, thick=2.4)
-    picture.rect(x - half, bottom + 14, 2 * half, BOX + 4, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
-    picture.text(x, bottom + 14 + BOX / 2 + 2, answer, bold=True)
-    _said(picture, bottom + 18, parts.get("end", ()))
+    picture.arrow((x, bottom - BETWEEN - 24), (x, bottom + 8), colour=OUTPUT, thick=2.4)
+    picture.rect(x - half, bottom + 10, 2 * half, BOX + 4, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
+    picture.text(x, bottom + 10 + BOX / 2 + 2, answer, bold=True)
+    _said(picture, bottom + 14, parts.get("end", ()))
     return picture
 
 
@@ -86,13 +88,14 @@ def _look(
     top: float,
     look: Mapping[str, float],
     at: Mapping[str, float],
+    made: tuple[str, str, str] | None,
     *,
-    named: bool,
+    code: bool,
     last: bool,
 ) -> None:
     """Draw a look of the last word: keys on the roads, a query, and bows as thick as the weights."""
     names = list(at)
-    asks, keys, meet = at[names[-1]], top + 26, top + LOOK - 26
+    asks, keys, meet = at[names[-1]], top + 26, top + LOOK - 34
     for word in names[:-1]:
         share = look.get(word, 0.0)
         picture.path(
@@ -103,13 +106,13 @@ def _look(
             opacity=0.35 + 0.65 * share,
         )
         picture.circle(at[word], keys, 6, fill=KEY)
-        if named:
-            picture.text(at[word] + 11, keys, "key", anchor="start", colour=KEY)
     picture.circle(asks, keys, 6, fill=QUERY)
-    if named:
-        picture.text(asks - 11, keys, "query", anchor="end", colour=QUERY)
+    if made:
+        key, query, value = made
+        picture.text(at[names[0]] + 11, keys, key, colour=KEY, anchor="start", code=code)
+        picture.text(asks - 11, keys, query, colour=QUERY, anchor="end", code=code)
         heard = at[max(look, key=look.get)]  # whose value is brought
-        picture.text((heard + asks) / 2, meet + 12, "value", colour=VALUE)
+        picture.text((heard + asks) / 2, meet + 15, value, colour=VALUE, code=code)
     picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
     if last:
         picture.circle(asks, meet, 4, fill=OUTPUT)
@@ -122,4 +125,4 @@ def _said(picture: Drawing, top: float, lines: Sequence[tuple[str, str]]) -> Non
     for n, (part, chapter) in enumerate(lines):
         y = top + LINE * n
         picture.text(SAID, y, part, anchor="start", bold=not chapter)
-        picture.text(WIDEST - 8, y, chapter, anchor="end", colour=MUTED)
+        picture.text(WIDE - 8, y, chapter, anchor="end", colour=MUTED)

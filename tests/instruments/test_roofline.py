@@ -6,7 +6,17 @@ import torch
 from attnlib.instruments.counters import count_flops
 from attnlib.instruments.roofline import Kernel, Roofline, _works, measure_roofline, stored_roofline
 
-NAMES = ["formula", "fused", "decoding", "decoding, grouped", "layer", "LSTM"]
+NAMES = [
+    "formula",
+    "formula: scores",
+    "formula: softmax",
+    "formula: mix",
+    "fused",
+    "decoding",
+    "decoding, grouped",
+    "layer",
+    "LSTM",
+]
 
 
 def test_roof_by_hand():
@@ -47,6 +57,8 @@ def test_bytes_by_hand():
     ends = 4 * 2 * 16 * 7 * 64 * 8  # q, k, v and the output
     assert moved["fused"] == ends
     assert moved["formula"] == ends + 4 * 2 * 16 * 7 * 7 * 8  # scores and weights, written and read
+    parts = [moved[f"formula: {part}"] for part in ("scores", "softmax", "mix")]
+    assert sum(parts) == moved["formula"]  # nothing is moved beside the three
     assert moved["decoding"] == 2 * 32 * 16 * 64 * 8 + 2 * 32 * 16 * 7 * 64 * 8
     assert moved["decoding, grouped"] == 2 * 32 * 16 * 64 * 8 + 2 * 32 * 4 * 7 * 64 * 8
     assert moved["layer"] == 2 * 2 * 7 * 1024 * 8 + 4 * 1024**2 * 8
@@ -68,4 +80,4 @@ def test_stored_measurements_are_complete():
     for name in NAMES:
         assert list(roof.named(name)) == [256, 512, 1024, 2048, 4096, 8192]
     # nothing is faster than the roof, beyond what reading gains over copying
-    assert all(kernel.speed < 1.15 * roof.ceiling(kernel.intensity) for kernel in roof.kernels)
+    assert all(kernel.speed <= 1.15 * roof.ceiling(kernel.intensity) for kernel in roof.kernels)

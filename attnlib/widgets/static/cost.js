@@ -19,7 +19,7 @@ function cost({ n, d_model: d, heads, kv_heads, layers, width, network }) {
 }
 
 const UNITS = ["", " thousand", " million", " billion", " trillion", " quadrillion", " quintillion"];
-const POWERS = ["bytes", "kB", "MB", "GB", "TB", "PB"]; // of a thousand
+const POWERS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]; // of 1024, as cards count
 const digits = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
 function operations(x) {
   let unit = 0;
@@ -28,7 +28,7 @@ function operations(x) {
 }
 function memory(x) {
   let unit = 0;
-  while (x >= 999.5 && unit < POWERS.length - 1) { x /= 1000; unit++; }
+  while (x >= 999.5 && unit < POWERS.length - 1) { x /= 1024; unit++; }
   return `${digits(x)} ${POWERS[unit]}`;
 }
 const grouped = (x) => x.toLocaleString("en-US");
@@ -164,7 +164,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel)), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. Below, each kind of work as a share of all. The solid line is your n; at the dashed line the core does half. Embeddings, norms and the output layer are not counted.",
+    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. All memory is in GiB of 2\u00b3\u2070 bytes, as cards count; 1 GiB is 1.07 GB. Below, each kind of work as a share of all. The solid line is your n; at the dashed line the core does half. Embeddings, norms and the output layer are not counted.",
     draw,
   };
 }

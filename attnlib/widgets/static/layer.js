@@ -75,10 +75,11 @@ function typing({ model, state, update, on }) {
   const input = ownKeys(make("input", { type: "text", autocomplete: "off", autocapitalize: "none", spellcheck: "false", maxlength: "200" }));
   const presets = model.get("presets");
   const [examples, putExample] = menu("Examples", presets, (i) => { take(presets[i]); putExample(-1); }, "Examples");
-  const list = make("div", { class: "pa-list", id: freshId("words") }, ...known.map((word) => button(word, () => take(`${input.value.trim()} ${word}`))));
+  const list = make("div", { class: "pa-list", id: freshId("words") });
   list.hidden = true;
   const more = button(`${known.length} words`, () => {
     list.hidden = !list.hidden;
+    if (!list.firstChild) list.append(...known.map((word) => button(word, () => take(`${input.value.trim()} ${word}`))));   // made when asked for
     more.setAttribute("aria-expanded", String(!list.hidden));
   });
   more.setAttribute("aria-expanded", "false");
@@ -285,6 +286,8 @@ function build(tools) {
   }
 
   function miniature(n, now, found, word, h) {
+    const frame = make("svg:rect", { class: "pa-frame", x: "1", y: "1", width: String(THUMB[0] - 2), height: String(THUMB[1] - 2), rx: "4" });
+    if (n > now.step) return [frame];                       // a step still to come is not drawn
     const T = now.words.length, [wide, high] = [THUMB[0] - 6, THUMB[1] - 6], box = [3, 3, wide, high];
     const third = (m) => [3 + m * (wide + 2) / 3, 3, (wide - 4) / 3, high];
     const vectors = (rows, kind, where) => squares(rows, kind, largest(rows), where);
@@ -298,8 +301,6 @@ function build(tools) {
       [MIX]: () => [...squares(under.slice(0, 1), "weight", 1, [3, 3, wide - 7, 5]), ...squares(under.slice(1), "value", 1, [3, 9, wide - 7, high - 6]),
         ...squares(found.mixed[h][word].map((x) => [x]), "output", 1, [wide - 2, 9, 5, high - 6])],
     }[n]();
-    const frame = make("svg:rect", { class: "pa-frame", x: "1", y: "1", width: String(THUMB[0] - 2), height: String(THUMB[1] - 2), rx: "4" });
-    if (n > now.step) return [frame];
     const mark = n === MIX ? [] : [make("svg:rect", { class: "pa-mark", x: "2.5", y: hundredths(3 + word * high / T), width: String(wide + 1), height: hundredths(high / T) })];
     return [frame, ...shapes, ...mark];
   }
@@ -335,8 +336,10 @@ function build(tools) {
     const before = last?.now.step ?? now.step;
     last = { now, found };
     putWord(now.word);
-    const chosen = strip.querySelectorAll("label")[now.word];
-    strip.scrollLeft = chosen.offsetLeft - strip.offsetLeft - (strip.clientWidth - chosen.offsetWidth) / 2;   // on a phone the sentence is wider
+    requestAnimationFrame(() => {              // on a phone the sentence is wider; measured once, when all is laid out
+      const chosen = strip.querySelector(".pa-followed");
+      if (chosen) strip.scrollLeft = chosen.offsetLeft - strip.offsetLeft - (strip.clientWidth - chosen.offsetWidth) / 2;
+    });
     putStep(now.step);
     putMask(now.causal);
     putHead(now.heads === 1 ? given.jobs.length : now.head);
