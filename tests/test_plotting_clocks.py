@@ -29,10 +29,63 @@ def test_a_hand_points_up_at_place_0_and_right_after_a_quarter():
     assert y1 == pytest.approx(centres[1][1])
 
 
-def test_arrows_that_turn_together_keep_their_score():
+def test_arrows_that_turn_together_keep_their_score_and_their_angle():
     drawn = plotting.turned_arrows((2, 0), (1, 0), math.pi / 6, [(0, 0), (3, 1), (7, 5)])
-    assert said(drawn)[1::2] == ["score 2.00", "score 1.00", "score 1.00"]
-    assert said(drawn)[0::2] == ["query at 0, key at 0", "query at 3, key at 1", "query at 7, key at 5"]
+    shown = [text for text in said(drawn) if not text.isdigit()]
+    assert shown[:3] == ["query at 0", "key at 0", "score 2.00"]
+    assert shown[3:7] == ["query at 3", "key at 1", "60°", "score 1.00"]
+    assert shown[7:] == ["query at 7", "key at 5", "60°", "score 1.00"]
+
+
+def test_an_arrow_points_up_at_place_0_and_right_at_three_o_clock():
+    drawn = plotting.turned_arrows((1, 0), (1, 0), math.pi / 6, [(3, 0)])._repr_svg_()
+    (x0, y0), (x1, y1) = (map(float, tip) for tip in re.findall(r'd="M([\d.]+) ([\d.]+) L[^"]*Z"', drawn))
+    x, y = map(float, re.search(r'<circle cx="([\d.]+)" cy="([\d.]+)"', drawn).groups())
+    assert (x0 > x, y0) == (True, pytest.approx(y))  # the query
+    assert (x1, y1 < y) == (pytest.approx(x), True)  # the key
+
+
+@pytest.mark.parametrize(("turn", "places"), [(math.pi / 6, 12), (math.pi / 2, 4), (1.0, 0), (0.0, 0)])
+def test_places_stand_around_a_dial_that_they_fill(turn, places):
+    drawn = plotting.turned_arrows((2, 0), (1, 0), turn, [(1, 0)])
+    assert [text for text in said(drawn) if text.isdigit()] == [str(place) for place in range(places)]
+
+
+def test_hands_that_have_not_been_round_meet_new_angles():
+    drawn = plotting.swept_dials([1.0, 0.1, 0.01, 0.0001], 64, 128)
+    assert said(drawn)[:5] == ["10", "1.0", "0.10", "0.001", "rounds in 64 places"]
+    assert said(drawn)[5:] == ["every angle seen", "place 128 is a new angle"]
+    picture = drawn._repr_svg_()
+    filled = [picture.count(f'fill="{colour}"') for colour in plotting.SERIES[:2]]
+    assert filled == [2 + 2 + 2 + 1, 2 + 2 + 1]  # dials or sectors, numbers, and what is said of them
+
+
+def test_a_hand_that_has_been_round_has_nothing_new():
+    drawn = plotting.swept_dials([1.0], 64, 128)
+    assert said(drawn)[-1] == "every angle seen"
+    assert f'fill="{plotting.SERIES[1]}"' not in drawn._repr_svg_()
+
+
+def test_the_last_token_said_finds_what_followed_it():
+    drawn = plotting.copy_steps("rftk", said=2)
+    assert said(drawn)[:7] == ["r", "f", "t", "k", "|", "r", "f"]
+    assert [text for text in said(drawn) if text.startswith("after")] == [
+        "after r",
+        "after f",
+        "after t",
+        "after f?",
+    ]
+    assert "4 back" in said(drawn)
+    assert said(drawn)[-2:] == ["t", "says"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "count", "message"),
+    [("abca", 1, "all be different"), ("abc", 0, "at least 1 and below 3"), ("abc", 3, "got 3")],
+)
+def test_what_cannot_be_copied_is_refused(tokens, count, message):
+    with pytest.raises(ValueError, match=message):
+        plotting.copy_steps(tokens, said=count)
 
 
 def test_a_line_joins_each_word_to_itself_where_its_vector_is_the_same():

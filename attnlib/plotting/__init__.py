@@ -27,7 +27,8 @@ from attnlib.plotting.blocks import block, shared_heads
 from attnlib.plotting.caching import kv_cache
 from attnlib.plotting.chance import against_chance
 from attnlib.plotting.checks import blind_rows, five_tests, found_by, head_rows
-from attnlib.plotting.clocks import clock_rows, turned_arrows
+from attnlib.plotting.clocks import clock_rows, swept_dials, turned_arrows
+from attnlib.plotting.copying import copy_steps
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
@@ -89,6 +90,7 @@ __all__ = [
     "block_road",
     "book_style",
     "clock_rows",
+    "copy_steps",
     "curves",
     "cut_averages",
     "dot_rows",
@@ -133,6 +135,7 @@ __all__ = [
     "stream",
     "strips",
     "swapped_answer",
+    "swept_dials",
     "tiles",
     "token_bill",
     "traffic",

@@ -10,9 +10,7 @@ from torch import Tensor
 from attnlib.plotting._style import (
     GRID,
     INK,
-    KEY,
     MUTED,
-    OUTPUT,
     PAPER,
     QUERY,
     SERIES,
@@ -24,7 +22,7 @@ from attnlib.plotting._style import (
 from attnlib.plotting.drawing import Drawing, column
 
 EDGE, WRONG = 8, SERIES[3]
-PANEL, TALL = 112, 84  # of one test, without its name
+PANEL, TALL = 128, 84  # of one test, without its name
 HIGH = 24  # of a row of cells
 TESTS = (
     ("random", "tokens"),
@@ -36,16 +34,18 @@ TESTS = (
 
 
 def five_tests() -> Drawing:
-    """Draw the five tests side by side: what is put in, and in red what must not come out.
+    """Draw the five tests in two rows: what is put in, and in red what must not come out.
 
     Returns:
         The drawing, as the last expression of a cell.
     """
-    picture = Drawing(2 * EDGE + 5 * PANEL, TALL + 66)
+    high = TALL + 66
+    picture = Drawing(2 * EDGE + 3 * PANEL, 2 * high)
     for n, draw in enumerate((_falls, _moves, _sizes, _corner, _blind)):
-        middle = EDGE + (n + 0.5) * PANEL
-        draw(picture, middle)
-        _name(picture, middle, TALL + 22, n)
+        row, place = divmod(n, 3)
+        middle = EDGE + (place + row / 2 + 0.5) * PANEL  # two are centred below three
+        draw(picture, middle, high * row)
+        _name(picture, middle, high * row + TALL + 22, n)
     return picture
 
 
@@ -92,37 +92,42 @@ def _name(p: Drawing, middle: float, y: float, n: int) -> None:
     p.text(middle, y + 17, second, bold=True)
 
 
-def _falls(p: Drawing, middle: float) -> None:
+def _falls(p: Drawing, middle: float, top: float) -> None:
     """Draw a loss that falls below that of a guess."""
-    left, right, low = middle - 40, middle + 42, TALL - 6
-    p.line((left, 12), (left, low), (right, low), thick=1.2)
-    p.line((left, 34), (right, 34), dashed=True)
-    p.text(right, 24, "guessing", colour=MUTED, anchor="end")
-    p.path(f"M{left + 4} 16 C{left + 14} 62 {left + 30} {low - 6} {right} {low - 6}", colour=WRONG, thick=2.2)
+    left, right, low = middle - 40, middle + 42, top + TALL - 6
+    p.line((left, top + 12), (left, low), (right, low), thick=1.2)
+    p.line((left, top + 34), (right, top + 34), dashed=True)
+    p.text(right, top + 24, "guessing", colour=MUTED, anchor="end")
+    bend = f"C{left + 14} {top + 62} {left + 30} {low - 6} {right} {low - 6}"
+    p.path(f"M{left + 4} {top + 16} {bend}", colour=WRONG, thick=2.2)
 
 
-def _moves(p: Drawing, middle: float) -> None:
+def _moves(p: Drawing, middle: float, top: float) -> None:
     """Draw four words and their outputs, the third word another."""
-    places = [middle + 24 * (j - 1.5) for j in range(4)]
+    places, low = [middle + 24 * (j - 1.5) for j in range(4)], top + TALL - 24
     for j, x in enumerate(places):
-        wrong = j < 2
-        p.arrow((places[2], TALL - 24), (x, 30), colour=WRONG if wrong else MUTED, dashed=wrong, head=6)
-        p.rect(x - 9, 10, 18, 18, edge=WRONG if wrong else OUTPUT, fill=OUTPUT, opacity=0.12)
-        p.rect(x - 9, TALL - 24, 18, 18, edge=KEY, fill=KEY, opacity=0.7 if j == 2 else 0.12)
+        wrong, changed = j < 2, j == 2
+        p.arrow((places[2], low), (x, top + 30), colour=WRONG if wrong else MUTED, dashed=wrong, head=6)
+        p.rect(x - 9, top + 10, 18, 18, edge=MUTED, fill=GRID, opacity=0.6)
+        p.rect(x - 9, low, 18, 18, edge=MUTED, fill=INK if changed else GRID, opacity=1 if changed else 0.6)
+        if wrong:
+            p.text(x, top + 19, "×", colour=WRONG, bold=True)
 
 
-def _sizes(p: Drawing, middle: float) -> None:
+def _sizes(p: Drawing, middle: float, top: float) -> None:
     """Draw a table with another number of rows than of columns."""
-    left, top, cell = middle - 34, 28, 15
+    left, top, cell = middle - 34, top + 28, 15
     for i, j in np.ndindex(3, 5):
         _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j < 5 - i else None)
+        if j >= 5 - i:  # rubbish, which must not be heard
+            p.text(left + cell * (j + 0.45), top + cell * (i + 0.45), "?", colour=MUTED)
     p.text(left + 2.5 * cell, top - 10, "5", colour=MUTED)
     p.text(left - 10, top + 1.5 * cell, "3", colour=MUTED)
 
 
-def _corner(p: Drawing, middle: float) -> None:
+def _corner(p: Drawing, middle: float, top: float) -> None:
     """Draw a causal table, and its last two rows alone."""
-    top, cell = 18, 12
+    top, cell = top + 18, 12
     for left, rows in ((middle - 56, range(4)), (middle + 9.5, range(2, 4))):
         for i in rows:
             for j in range(4):
@@ -131,14 +136,14 @@ def _corner(p: Drawing, middle: float) -> None:
     p.text(middle + 0.5, top + 3 * cell, "=")
 
 
-def _blind(p: Drawing, middle: float) -> None:
+def _blind(p: Drawing, middle: float, top: float) -> None:
     """Draw a table in which one query sees nothing, and its output."""
-    left, top, cell = middle - 40, 14, 15
+    left, top, cell = middle - 40, top + 14, 15
     for i, j in np.ndindex(4, 4):
         _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if i != 1 and j <= i else None)
     p.rect(left - 2, top + cell - 1, 4 * cell + 3, cell + 2, edge=QUERY, thick=1.6)
     p.arrow((left + 4 * cell + 4, top + 1.5 * cell), (left + 4 * cell + 17, top + 1.5 * cell), head=6)
-    p.text(left + 4 * cell + 24, top + 1.5 * cell, "0", colour=OUTPUT, bold=True)
+    p.text(left + 4 * cell + 24, top + 1.5 * cell, "0", bold=True)
 
 
 def _cell(p: Drawing, x: float, y: float, size: float, fill: str | None) -> None:

@@ -155,7 +155,7 @@ def turned_pair(answer: object) -> str | None:
         (normal(1, 2, seed=2), torch.tensor([700]), 0.01),
     ]
     mistakes = [
-        (_turn(lambda m, t: -m * t), "you turn clockwise: the minus belongs to the sine in the first line."),
+        (_turn(lambda m, t: -m * t), "you turn the wrong way: the minus belongs to the sine in the first line."),
         (_turn(lambda m, t: torch.arange(len(m)).double() * t), "you number the rows 0, 1, 2, ...; their positions are in `m`."),
         (_turn(lambda m, t: torch.full_like(m, t)), "every word is turned by theta; the one at position m turns by m times theta."),
         (_turn(lambda m, t: m), "theta is not used: the angle is m times theta."),

@@ -1,0 +1,81 @@
+"""How two layers can copy: keep the token before, then find oneself among what was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attnlib.plotting._style import KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT
+from attnlib.plotting.drawing import WIDEST, Drawing
+
+EDGE, HIGH, TOP = 8, 32, 84  # margin, height of a token, and where the tokens stand
+
+
+def copy_steps(tokens: Sequence[str], said: int, *, sign: str = "|") -> Drawing:
+    """Draw how a text is said again: each token keeps the one before, and the last one said looks for itself.
+
+    Args:
+        tokens: The tokens that are read, all different.
+        said: How many of them have been said again; at least one, and not yet all.
+        sign: What stands between reading and saying.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If a token occurs twice, or nothing or everything has been said.
+    """
+    if len(set(tokens)) != len(tokens):
+        raise ValueError(f"tokens must all be different, got {list(tokens)}")
+    if not 0 < said < len(tokens):
+        raise ValueError(f"said must be at least 1 and below {len(tokens)}, got {said}")
+    text = [*tokens, sign, *tokens[:said]]
+    step = min(62, (WIDEST - 2 * EDGE) / (len(text) + 1))
+    picture = Drawing(2 * EDGE + step * (len(text) + 1), TOP + HIGH + 92)
+    middle = [EDGE + step * (i + 0.5) for i in range(len(text) + 1)]
+    for x, token in zip(middle, text, strict=False):
+        _token(picture, x, token, min(46, step - 10))
+    _first_step(picture, middle, tokens, said)
+    _second_step(picture, middle, tokens, said, min(46, step - 10))
+    return picture
+
+
+def _token(picture: Drawing, x: float, token: str, wide: float, *, colour: str = MUTED) -> None:
+    picture.rect(x - wide / 2, TOP, wide, HIGH, fill=colour, opacity=0.12, edge=colour)
+    picture.text(x, TOP + HIGH / 2, token, bold=True)
+
+
+def _note(picture: Drawing, x: float, text: str, colour: str, *, marked: bool) -> None:
+    if marked:
+        picture.rect(x - 28, TOP + HIGH + 25, 56, 23, fill=colour, opacity=0.14, edge=colour)
+    picture.text(x, TOP + HIGH + 36.5, text, colour=colour, bold=True)
+
+
+def _first_step(picture: Drawing, middle: Sequence[float], tokens: Sequence[str], said: int) -> None:
+    """Draw what each token keeps: the one before it; the note that will be found has a frame."""
+    low = TOP + HIGH
+    for i in range(1, len(tokens)):
+        picture.arrow((middle[i - 1], low + 3), (middle[i] - 12, low + 24), colour=KEY)
+        _note(picture, middle[i], f"after {tokens[i - 1]}", KEY, marked=i == said)
+    x = (middle[1] + middle[len(tokens) - 1]) / 2
+    picture.text(x, low + 64, "1. keep the token before:", colour=KEY)
+    picture.text(x, low + 81, "distance 1, always", colour=KEY)
+
+
+def _second_step(
+    picture: Drawing, middle: Sequence[float], tokens: Sequence[str], said: int, wide: float
+) -> None:
+    """Draw where the last token said finds itself, and what it brings back."""
+    last, found = len(tokens) + said, said
+    low = TOP + HIGH
+    _note(picture, middle[last], f"after {tokens[said - 1]}?", QUERY, marked=True)
+    x = (middle[len(tokens)] + middle[-1]) / 2
+    picture.text(x, low + 64, "2. find it among those kept:", colour=QUERY)
+    picture.text(x, low + 81, "any distance", colour=QUERY)
+    picture.arc(
+        (middle[last], TOP - 3), (middle[found], TOP - 3), height=TOP - 30, colour=WEIGHT, thick=3, head=10
+    )
+    picture.text((middle[last] + middle[found]) / 2, 14, f"{last - found} back", colour=WEIGHT, bold=True)
+    picture.rect(middle[found] - wide / 2, TOP, wide, HIGH, fill=VALUE, opacity=0.2, edge=VALUE, thick=2)
+    picture.rect(middle[last] - wide / 2, TOP, wide, HIGH, edge=QUERY, thick=2)
+    _token(picture, middle[-1], tokens[said], wide, colour=OUTPUT)
+    picture.text(middle[-1], TOP - 14, "says", colour=OUTPUT)
