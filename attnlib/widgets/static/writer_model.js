@@ -62,18 +62,21 @@ function bytePairs(merges) {
 
 // The decoder
 
-/** out = W x: W has as many rows as out has places, row after row; x begins at `from`, out at `to`. */
-function product(w, x, from, columns, out, to, rows) {
-  for (let i = 0, at = 0; i < rows; i++, at += columns) {
-    let a = 0, b = 0, c = 0, d = 0, j = 0;     // four sums at a time: none waits for the one before
-    for (; j + 3 < columns; j += 4) {
-      a += w[at + j] * x[from + j];
-      b += w[at + j + 1] * x[from + j + 1];
-      c += w[at + j + 2] * x[from + j + 2];
-      d += w[at + j + 3] * x[from + j + 3];
+/**
+ * out = W x for four positions, whose numbers stand side by side in x and in out, two rows of W at a time:
+ * what is fetched for one of the eight sums serves others too, and none waits for another.
+ */
+function product(w, x, out) {
+  const columns = x.length / 4;
+  for (let i = 0, row = 0; i < out.length; i += 8, row += 2 * columns) {
+    let a0 = 0, a1 = 0, a2 = 0, a3 = 0, b0 = 0, b1 = 0, b2 = 0, b3 = 0;
+    for (let at = row, j = 0; j < 4 * columns; at++, j += 4) {
+      const a = w[at], b = w[at + columns], x0 = x[j], x1 = x[j + 1], x2 = x[j + 2], x3 = x[j + 3];
+      a0 += a * x0; a1 += a * x1; a2 += a * x2; a3 += a * x3;
+      b0 += b * x0; b1 += b * x1; b2 += b * x2; b3 += b * x3;
     }
-    for (; j < columns; j++) a += w[at + j] * x[from + j];
-    out[to + i] = a + b + c + d;
+    out[i] = a0; out[i + 1] = a1; out[i + 2] = a2; out[i + 3] = a3;
+    out[i + 4] = b0; out[i + 5] = b1; out[i + 6] = b2; out[i + 7] = b3;
   }
 }
 
@@ -87,15 +90,17 @@ function decoder(sizes, arrays) {
       second: own("network_norm"), gate: own("gate_proj"), up: own("up_proj"), down: own("down_proj") };
   });
   const embedding = arrays["token_embedding.weight"], last = arrays["norm.weight"];
-  const [normed, mixed, added] = range(3).map(() => new Float64Array(C));
-  const [gate, up] = range(2).map(() => new Float64Array(wide));
+  const [normed, mixed, made] = range(3).map(() => new Float64Array(4 * C)), own = new Float64Array(D);
+  const [gate, up] = range(2).map(() => new Float64Array(4 * wide)), scored = new Float64Array(4 * V);
 
-  /** The numbers of x at position i, at a mean square of one. */
-  function norm(x, i, weight) {
-    let total = 0;
-    for (let j = 0; j < C; j++) total += x[i * C + j] ** 2;
-    const scale = 1 / Math.sqrt(total / C + eps);
-    for (let j = 0; j < C; j++) normed[j] = x[i * C + j] * scale * weight[j];
+  /** The numbers of x at some positions, each at a mean square of one. */
+  function norm(x, positions, weight) {
+    positions.forEach((i, n) => {
+      let total = 0;
+      for (let j = 0; j < C; j++) total += x[i * C + j] ** 2;
+      const scale = 1 / Math.sqrt(total / C + eps);
+      for (let j = 0; j < C; j++) normed[4 * j + n] = x[i * C + j] * scale * weight[j];
+    });
   }
   /** Turn each pair of features of the heads at position i; the halves of a head are paired. */
   function turn(heads, i) {
@@ -118,68 +123,77 @@ function decoder(sizes, arrays) {
     const room = () => new Float64Array(longest * C);
     const x = room(), q = room(), keys = range(L).map(room), values = range(L).map(room);
     const embed = (i) => { for (let j = 0; j < C; j++) x[i * C + j] = embedding[tokens[i] * C + j]; };
-    const add = (i) => { for (let j = 0; j < C; j++) x[i * C + j] += added[j]; };
+    const add = (i, n) => { for (let j = 0; j < C; j++) x[i * C + j] += made[4 * j + n]; };
 
-    function project(l, i) {
-      norm(x, i, blocks[l].first);
-      for (const [w, to] of [[blocks[l].q, q], [blocks[l].k, keys[l]], [blocks[l].v, values[l]]]) product(w, normed, 0, C, to, i * C, C);
-      turn(q, i);
-      turn(keys[l], i);
-    }
-    /** Position i looks at `seen` positions, in each head. */
-    function attend(l, i, seen, into) {
-      mixed.fill(0);
-      for (let h = 0; h < H; h++) {
-        const row = new Float32Array(seen), from = i * C + h * D;
-        let top = -Infinity, total = 0;
-        for (let s = 0; s < seen; s++) {
-          let score = 0;
-          for (let j = 0; j < D; j++) score += q[from + j] * keys[l][s * C + h * D + j];
-          row[s] = score / Math.sqrt(D);
-          top = Math.max(top, row[s]);
-        }
-        for (let s = 0; s < seen; s++) total += row[s] = Math.exp(row[s] - top);
-        for (let s = 0; s < seen; s++) {
-          row[s] /= total;
-          if (used[l][h]) for (let j = 0; j < D; j++) mixed[h * D + j] += row[s] * values[l][s * C + h * D + j];
-        }
-        into[l][h][i] = row;
+    function project(l, positions) {
+      norm(x, positions, blocks[l].first);
+      for (const [w, to] of [[blocks[l].q, q], [blocks[l].k, keys[l]], [blocks[l].v, values[l]]]) {
+        product(w, normed, made);
+        positions.forEach((i, n) => { for (let j = 0; j < C; j++) to[i * C + j] = made[4 * j + n]; });
       }
-      product(blocks[l].out, mixed, 0, C, added, 0, C);
-      add(i);
+      positions.forEach((i) => { turn(q, i); turn(keys[l], i); });
     }
-    function network(l, i) {
-      norm(x, i, blocks[l].second);
-      product(blocks[l].gate, normed, 0, C, gate, 0, wide);
-      product(blocks[l].up, normed, 0, C, up, 0, wide);
-      for (let j = 0; j < wide; j++) gate[j] *= up[j] / (1 + Math.exp(-gate[j]));
-      product(blocks[l].down, gate, 0, wide, added, 0, C);
-      add(i);
+    /** Head h of position i looks at `seen` positions: its weights. What it found is in `own`. */
+    function look(l, h, i, seen) {
+      const row = new Float32Array(seen), k = keys[l], v = values[l], from = i * C + h * D, scale = 1 / Math.sqrt(D);
+      let top = -Infinity, total = 0;
+      for (let s = 0, at = h * D; s < seen; s++, at += C) {
+        let even = 0, odd = 0;
+        for (let j = 0; j < D; j += 2) { even += q[from + j] * k[at + j]; odd += q[from + j + 1] * k[at + j + 1]; }
+        row[s] = (even + odd) * scale;
+        top = Math.max(top, row[s]);
+      }
+      for (let s = 0; s < seen; s++) total += row[s] = Math.exp(row[s] - top);
+      own.fill(0);
+      for (let s = 0, at = h * D; s < seen; s++, at += C) {
+        const weight = row[s] /= total;
+        if (used[l][h]) for (let j = 0; j < D; j++) own[j] += weight * v[at + j];
+      }
+      return row;
     }
-    function score(i) {
-      norm(x, i, last);
-      logits[i] = new Float32Array(V);
-      product(embedding, normed, 0, C, logits[i], 0, V);
+    function attend(l, positions, seen, into) {
+      positions.forEach((i, n) => {
+        for (let h = 0; h < H; h++) {
+          into[l][h][i] = look(l, h, i, seen(i));
+          for (let j = 0; j < D; j++) mixed[4 * (h * D + j) + n] = own[j];
+        }
+      });
+      product(blocks[l].out, mixed, made);
+      positions.forEach(add);
     }
+    function network(l, positions) {
+      norm(x, positions, blocks[l].second);
+      product(blocks[l].gate, normed, gate);
+      product(blocks[l].up, normed, up);
+      for (let j = 0; j < gate.length; j++) gate[j] *= up[j] / (1 + Math.exp(-gate[j]));
+      product(blocks[l].down, gate, made);
+      positions.forEach(add);
+    }
+    function score(positions) {
+      norm(x, positions, last);
+      product(embedding, normed, scored);
+      positions.forEach((i, n) => { logits[i] = Float32Array.from({ length: V }, (_, token) => scored[4 * token + n]); });
+    }
+    const inFours = (from) => range(Math.ceil((tokens.length - from) / 4)).map((g) => range(Math.min(4, tokens.length - from - 4 * g)).map((n) => from + 4 * g + n));
 
     /** Keys and values of what was read are kept: only the new tokens go through the layers. */
     function* readNew(from) {
-      for (let i = from; i < tokens.length; i++) {
-        embed(i);
-        for (let l = 0; l < L; l++) { project(l, i); attend(l, i, i + 1, weights); network(l, i); }
-        score(i);
-        yield i;
+      for (const four of inFours(from)) {
+        four.forEach(embed);
+        for (let l = 0; l < L; l++) { project(l, four); attend(l, four, (i) => i + 1, weights); network(l, four); }
+        score(four);
+        yield;
       }
     }
     /** A new token changes what all those before it have read: everything goes through the layers again. */
     function* readAll() {
-      const all = range(tokens.length), found = weights.map((layer) => layer.map(() => []));
-      all.forEach(embed);
+      const fours = inFours(0), found = weights.map((layer) => layer.map(() => []));
+      fours.flat().forEach(embed);
       for (let l = 0; l < L; l++) {
-        for (const i of all) project(l, i);
-        for (const i of all) { attend(l, i, tokens.length, found); network(l, i); yield i; }
+        for (const four of fours) project(l, four);
+        for (const four of fours) { attend(l, four, () => tokens.length, found); network(l, four); yield; }
       }
-      all.forEach(score);
+      for (const four of fours) { score(four); yield; }
       found.forEach((layer, l) => { weights[l] = layer; });
     }
     /** Read more tokens, in small steps: each `yield` is a place to let the page breathe, or to stop; then they are not read. */
