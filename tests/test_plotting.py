@@ -213,6 +213,13 @@ def test_pages_stand_beside_what_was_given_and_strange_words_in_red():
     ax.figure.canvas.draw()
 
 
+def test_fitted_pages_are_as_wide_as_their_lines():
+    wide, fitted = (plotting.pages(["a" * 10], {"one": ["b" * 20]}, fitted=fit) for fit in (False, True))
+    assert [ax.get_xlim()[1] for ax in (wide, fitted)] == [74, 35]
+    letters = [ax.figure.get_figwidth() / ax.get_xlim()[1] for ax in (wide, fitted)]
+    assert np.isclose(*letters), "letters are as large in both"
+
+
 def test_pages_check_sizes():
     with pytest.raises(ValueError, match="one must have 2 texts, one for each given, got 1"):
         plotting.pages(["a", "b"], {"one": ["c"]})

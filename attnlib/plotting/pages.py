@@ -19,6 +19,7 @@ def pages(
     wrote: Mapping[str, Sequence[str]],
     *,
     strange: Callable[[str], bool] = lambda word: False,
+    fitted: bool = False,
 ) -> Axes:
     """Draw beginnings of texts, and beside each how several writers went on, on a figure of its own.
 
@@ -26,6 +27,7 @@ def pages(
         given: The beginnings.
         wrote: By the name of a writer, how it went on from each.
         strange: Tells of a word whether it stands out, in red; the last of a line may be cut, and is grey.
+        fitted: Whether the figure is only as wide as its lines, so that a phone shows them larger.
 
     Returns:
         The axes.
@@ -42,7 +44,7 @@ def pages(
         width += max(map(len, texts)) + BETWEEN
     if width - BETWEEN > WIDEST:
         raise ValueError(f"lines must be at most {WIDEST} letters long, got {width - BETWEEN}")
-    width += 2 - BETWEEN  # letters are a point too narrow to fill it
+    width = (width - BETWEEN if fitted else WIDEST) + 2  # letters are a point too narrow to fill it
     _, ax = plt.subplots(figsize=(6.2 * width / (WIDEST + 2), 0.3 + 0.23 * (len(given) + 1)))
     ax.set_axis_off()
     ax.set(xlim=(0, width), ylim=(len(given) + 1, -0.2))
