@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
-from attnlib.plotting.drawing import Drawing, text_width
+from attnlib.plotting.drawing import SIZE, Drawing, text_width
 
 EDGE, SAID, WIDE = 36, 300, 526  # beside the roads; where the text begins; of it all
 LINE, BOX = 21, 24  # of a line of text; of a word
@@ -108,11 +108,11 @@ def _look(
         picture.circle(at[word], keys, 6, fill=KEY)
     picture.circle(asks, keys, 6, fill=QUERY)
     if made:
-        key, query, value = made
-        picture.text(at[names[0]] + 11, keys, key, colour=KEY, anchor="start", code=code)
-        picture.text(asks - 11, keys, query, colour=QUERY, anchor="end", code=code)
+        (key, query, value), size = made, 12 if code else SIZE
+        picture.text(at[names[0]] + 10, keys, key, colour=KEY, anchor="start", code=code, size=size)
+        picture.text(asks - 11, keys, query, colour=QUERY, anchor="end", code=code, size=size)
         heard = at[max(look, key=look.get)]  # whose value is brought
-        picture.text((heard + asks) / 2, meet + 15, value, colour=VALUE, code=code)
+        picture.text((heard + asks) / 2, meet + 15, value, colour=VALUE, code=code, size=size)
     picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
     if last:
         picture.circle(asks, meet, 4, fill=OUTPUT)
