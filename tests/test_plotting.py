@@ -116,6 +116,13 @@ def test_strips_show_every_run_in_the_row_of_its_group():
     assert plotting.strips({"one": [1.0]}, ax=ax) is ax
 
 
+def test_strips_show_equal_runs_apart_and_write_their_median():
+    ax = plotting.strips({"one": [0.5, 0.5, 0.7], "two": [0.9]}, apart=0.1, medians=".2f")
+    assert [list(line.get_ydata()) for line in ax.lines] == [pytest.approx([-0.1, 0, 0.1]), [1]]
+    assert texts(ax) == ["0.50", "0.90"]
+    assert [note.xy for note in ax.texts] == [(0.7, 0), (0.9, 1)]
+
+
 def test_a_row_of_grids_has_its_names_above_and_its_labels_once():
     grids = {"seed 0": torch.eye(2), "seed 1": np.ones((2, 2)), "seed 2": np.ones((2, 2))}
     axes = plotting.grid_row(grids, ["1", "2"], ["a", "b"], colours={"seed 1": plotting.OUTPUT})

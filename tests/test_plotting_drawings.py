@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attnlib import plotting
-from attnlib.plotting._style import GRID, KEY, QUERY, SERIES, THEME, WEIGHT, WEIGHT_FILL
+from attnlib.plotting._style import GRID, KEY, OUTPUT, QUERY, SERIES, THEME, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
 
 WORDS = ["I", "love", "Paris"]
@@ -124,6 +124,8 @@ DRAWINGS = {
     "readers and writers": plotting.readers_and_writers(),
     "many tokens read": plotting.readers_and_writers(5),
     "cuts of a matrix": plotting.head_cuts(512, (1, 8, 64)),
+    "writing model": plotting.writing_model(["The", "list", "is"], {"a": 0.17, "the": 0.12, "an": 0.04}),
+    "many tokens written": plotting.writing_model(["A", "function", "that", "is"], {"a": 0.1}, blocks=6),
 }
 
 
@@ -707,3 +709,22 @@ def test_a_decoder_hides_the_future_and_looks_at_all_that_was_read():
     assert texts(drawn).count("what was read") == 1
     with pytest.raises(ValueError, match="between 2 and 5, got 6"):
         plotting.readers_and_writers(6)
+
+
+def test_a_writing_model_looks_back_and_adds_to_every_road():
+    drawn = plotting.writing_model(["The", "list", "is"], {"a": 0.25, "the": 0.125}, blocks=3)
+    bows = [part for part in parts(drawn, "path") if part.get("stroke") == WEIGHT]
+    assert len(bows) == 3 + 2 + 1  # each token hears itself and those before
+    assert texts(drawn).count("+") == 2 * 3
+    assert texts(drawn).count("norm") == 3 + 1  # on each road, and its name
+    assert [text for text in texts(drawn) if text.startswith("block ")] == ["block 3", "block 2", "block 1"]
+    assert [text for text in texts(drawn) if text.endswith("%")] == ["25%", "12%"]
+    long = [float(bar.get("width")) for bar in filled(drawn, OUTPUT)]
+    assert long[0] == pytest.approx(2 * long[1])
+
+
+def test_a_writing_model_needs_tokens_and_blocks():
+    with pytest.raises(ValueError, match="tokens and what may follow, got 0 and 1"):
+        plotting.writing_model([], {"a": 0.5})
+    with pytest.raises(ValueError, match="blocks must be at least 2, got 1"):
+        plotting.writing_model(["a"], {"a": 0.5}, blocks=1)

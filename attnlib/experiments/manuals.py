@@ -77,9 +77,15 @@ def longest_copy(text: str, source: str) -> Copy:
     Returns:
         The first of the longest passages; of length 0 if not even a letter is shared.
     """
-    best, length = 0, 0
-    for start in range(len(text)):
+    best = length = start = 0
+    while start + length < len(text):
         # whatever beats the best so far holds a passage one letter longer: nothing shorter need be looked for
-        while start + length < len(text) and text[start : start + length + 1] in source:
+        end = start + length + 1
+        tail = end - max(1, 3 * (length + 1) // 4)
+        if tail > start and text[tail:end] not in source:
+            start = tail + 1  # nor does any passage that holds this tail
+        elif text[start:end] in source:
             best, length = start, length + 1
+        else:
+            start += 1
     return Copy(best, length, text[best : best + length])

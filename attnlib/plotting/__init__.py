@@ -68,6 +68,7 @@ from attnlib.plotting.weighed import weighed
 from attnlib.plotting.whole import whole_model
 from attnlib.plotting.windows import window_reach
 from attnlib.plotting.worked import under_words
+from attnlib.plotting.writing import writing_model
 
 __all__ = [
     "GRID",
@@ -150,5 +151,6 @@ __all__ = [
     "whole_model",
     "window_reach",
     "word_map",
+    "writing_model",
     "written_state",
 ]

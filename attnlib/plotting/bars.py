@@ -15,6 +15,8 @@ def strips(
     groups: Mapping[str, Sequence[float]],
     *,
     level: tuple[float, str] | None = None,
+    apart: float = 0.0,
+    medians: str | None = None,
     xlabel: str = "",
     ax: Axes | None = None,
 ) -> Axes:
@@ -23,6 +25,8 @@ def strips(
     Args:
         groups: The numbers of each group, from the top.
         level: A number to draw a line at, such as chance, and its name.
+        apart: How far the points of a row stand above each other, in rows, so that equal ones are seen.
+        medians: How to write the median at the right of each row, ``".2f"`` say; not at all if not given.
         xlabel: What the numbers are.
         ax: Where to draw.
 
@@ -36,7 +40,13 @@ def strips(
         above = {"textcoords": "offset points", "ha": "center", "color": MUTED}
         ax.annotate(level[1], (level[0], 1), (0, 3), xycoords=("data", "axes fraction"), **above)
     for row, numbers in enumerate(groups.values()):
-        ax.plot(array(numbers), [row] * len(numbers), "o", color=SERIES[0], alpha=0.6, markersize=7)
+        x = array(numbers)
+        heights = row + apart * (np.arange(len(x)) - (len(x) - 1) / 2)
+        ax.plot(x, heights, "o", color=SERIES[0], alpha=0.6, markersize=5 if apart else 7)
+        if medians is not None:
+            ax.annotate(
+                f"{np.median(x):{medians}}", (x.max(), row), (8, 0), textcoords="offset points", va="center"
+            )
     ax.set_yticks(range(len(groups)), list(groups))
     ax.set_ylim(len(groups) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)

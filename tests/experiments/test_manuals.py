@@ -1,4 +1,5 @@
 import json
+import random
 import re
 from pathlib import Path
 
@@ -64,6 +65,15 @@ def test_the_longest_copy_by_hand(text, found):
     copy = longest_copy(text, "look, the cat on the mat; sa")
     assert (copy.start, copy.passage) == found
     assert copy.length == len(copy.passage)
+
+
+def test_the_longest_copy_is_the_first_of_the_longest_in_any_text():
+    draw = random.Random(0)
+    for _ in range(200):
+        text, source = ("".join(draw.choices("abc", k=k)) for k in (draw.randint(1, 24), 40))
+        spans = [(i, j) for i in range(len(text)) for j in range(i + 1, len(text) + 1) if text[i:j] in source]
+        start, end = max(spans, key=lambda span: (span[1] - span[0], -span[0]))
+        assert longest_copy(text, source)[:2] == (start, end - start)
 
 
 def test_the_longest_copy_is_the_longest_of_all_passages():
