@@ -9,7 +9,7 @@ from attnlib.plotting.drawing import Drawing
 
 EDGE, HEAD, CELL, COUNT, STEP = 8, 42, 50, 40, 38
 TIGHT = 12  # how much less wide a state is where two rules stand beside their names
-TALL, NUMBER = 38, 16  # of a row, and of the number in it
+TALL, NUMBER = 38, 14  # of a row, and of the number in it
 RULES = {"add": "adding", "correct": "correcting"}
 
 
