@@ -353,7 +353,7 @@ def test_the_page_answers_while_it_writes_without_a_mask(shown):
     )
     assert longest < 1000  # a slice is 20 ms; the rest is what a loaded machine takes
     press(page, "Stop")
-    assert page.locator(".pa-writer").get_attribute("data-writing") == "false"
+    page.wait_for_selector('.pa-writer[data-writing="false"]')
 
 
 # Odd input
