@@ -109,6 +109,16 @@ DRAWINGS = {
         ("key", "score", "weight"),
     ),
     "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
+    "two measured looks": plotting.two_looks(
+        ["Goku hits him so hard", "Goku hits him too hard"],
+        ["so", "too"],
+        ["Goku"],
+        ("first", "second"),
+        weights=[[[0, 0, 0, 1, 0], [0.9, 0.1, 0, 0, 0]]] * 2,
+    ),
+    "fork": plotting.forked(
+        ["Goku hits Frieza", "because he is"], [("weak,", "meaning"), ("evil,", "meaning")]
+    ),
     "whole model": plotting.whole_model(
         {"Goku": 1, "Frieza": 7, "desperate": 11, "meaning": 12},
         [{"desperate": 1.0}, {"Goku": 1.0}],

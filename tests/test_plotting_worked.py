@@ -49,6 +49,27 @@ def test_a_look_finds_words_of_the_sentence():
         plotting.two_looks("Goku is evil", "good", ["Goku"], ("first", "second"))
 
 
+def test_measured_looks_have_their_numbers_and_each_sentence_its_own():
+    rows = [[0.01, 0.0, 0.99, 0.0], [0.75, 0.25, 0.0, 0.0]]
+    texts = ["Goku is evil, meaning", "Goku is weak, meaning"]
+    drawn = plotting.two_looks(texts, ["evil,", "weak,"], ["Goku"], ("first", "second"), weights=[rows] * 2)
+    assert [said(drawn).count(part) for part in ("0.99", "0.75", "0.25", "0.01", "0.00")] == [2, 2, 2, 0, 0]
+    assert said(drawn).count("+ evil") == said(drawn).count("+ weak") == 1
+    assert not {"all", "?"} & set(said(drawn))
+    with pytest.raises(ValueError, match=r"weights must be \(2, 4\) to fit the words, got \(1, 4\)"):
+        plotting.two_looks(texts[0], "evil,", ["Goku"], ("first", "second"), weights=rows[:1])
+
+
+def test_a_fork_says_what_is_common_once():
+    drawn = plotting.forked(
+        ["Goku hits Frieza", "because he is"], [("weak,", "meaning"), ("evil,", "meaning")]
+    )
+    assert said(drawn)[:2] == ["Goku hits Frieza", "because he is"]
+    assert said(drawn)[2:] == ["weak,", "meaning", "?", "evil,", "meaning", "?"]
+    with pytest.raises(ValueError, match="a line and at least two ends, got 1 and 1"):
+        plotting.forked(["because he is"], [("weak,", "meaning")])
+
+
 def map_of(**options):
     words = {"Goku": 1, "evil": 3, "meaning": 4}
     parts = {"start": [("a vector", "chapter 2")], "look 2": [("again", "")], "end": [("next", "")]}
@@ -65,6 +86,13 @@ def test_on_the_map_every_word_has_its_place_and_its_vector():
 def test_on_the_map_a_look_is_as_thick_as_its_weight():
     widths = re.findall(rf'stroke="{plotting.WEIGHT}" stroke-width="([0-9.]+)"', map_of()._repr_svg_())
     assert [float(w) for w in widths] == [1.2, 5.7, 5.2, 1.2]
+
+
+def test_on_the_map_the_last_look_brings_what_began_beside_each_road():
+    svg = map_of()._repr_svg_()
+    lanes = re.findall(rf'd="M([0-9.]+) 50 L\1 ([0-9.]+)" fill="none" stroke="{plotting.VALUE}"', svg)
+    bows = re.findall(rf'd="M([0-9.]+) ([0-9.]+) C[^"]+" fill="none" stroke="{plotting.WEIGHT}"', svg)
+    assert [tuple(map(float, lane)) for lane in lanes] == [tuple(map(float, bow)) for bow in bows[2:]]
 
 
 def test_on_the_map_the_first_look_names_its_query_its_keys_and_what_it_brings():

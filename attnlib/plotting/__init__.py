@@ -31,6 +31,7 @@ from attnlib.plotting.clocks import clock_rows, swept_dials, turned_arrows
 from attnlib.plotting.copying import copy_steps
 from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
+from attnlib.plotting.forks import forked
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.hearing import hearing
@@ -98,6 +99,7 @@ __all__ = [
     "encoder_decoder",
     "fetch_bill",
     "five_tests",
+    "forked",
     "found_by",
     "gate",
     "grid_row",

@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 from attnlib.plotting.drawing import SIZE, Drawing, text_width
 
-EDGE, SAID, WIDE = 36, 300, 526  # beside the roads; where the text begins; of it all
+EDGE, SAID, WIDE = 30, 300, 526  # beside the roads; where the text begins; of it all
 LINE, BOX = 21, 24  # of a line of text; of a word
 LOOK, BETWEEN = 118, 18  # how much of a road a look takes, and what lies between two
 HEAD = 116  # where the first look begins: below words, vectors and places
+KEYS, MEET = 26, LOOK - 34  # in a look: where keys and query stand, and where what is heard arrives
+LANE = 12  # of a plain vector, beside its road
 
 
 def whole_model(
@@ -24,7 +26,8 @@ def whole_model(
     """Draw the road of every word through the looks, down to the next word.
 
     The last word looks; what it hears in all looks but the last is added to it, and its road is green from
-    there on. What it hears in the last is the answer.
+    there on. What it hears in the last is the answer: of each word the plain vector, which runs beside its
+    road, thin and green.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
@@ -51,12 +54,17 @@ def whole_model(
     picture = Drawing(WIDE, bottom + 50)
     for n in range(len(looks)):  # a band for each look, below all else
         picture.rect(0, HEAD + step * n - 8, WIDE, LOOK, fill=WEIGHT, opacity=0.08, round=8)
+    last = HEAD + step * (len(looks) - 1)
     for x in at.values():
-        picture.line((x, 50), (x, bottom - BETWEEN - 30), colour=GRID, thick=5)
+        picture.line((x, 50), (x, last + KEYS), colour=GRID, thick=5)
+    for word in names[:-1]:
+        x = at[word] - LANE
+        picture.line((x, 50), (x, last + KEYS), colour=VALUE, thick=1 + 2 * looks[-1].get(word, 0.0))
     x = at[names[-1]]
     for n in range(len(looks) - 1):  # what was heard is on its road from now on
-        heard = HEAD + step * n + LOOK - 34
-        picture.line((x, heard), (x, heard + step), colour=VALUE, thick=5, opacity=0.55)
+        ends = HEAD + step * n + MEET, HEAD + step * (n + 1) + (KEYS if n == len(looks) - 2 else MEET)
+        picture.line(*((x, y) for y in ends), colour=VALUE, thick=5, opacity=0.55)
+    picture.line((x, last + KEYS), (x, last + MEET), colour=QUERY, thick=1.4, dashed=True)
     for word, place in words.items():
         _start(picture, at[word], word, place, asks=word == names[-1])
     _said(picture, 20, parts.get("start", ()))
@@ -80,7 +88,7 @@ def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> 
         picture.rect(x - 20 + 10 * j, 36, 10, 14, fill=SERIES[0], opacity=opacity + 0.2, round=0)
     picture.circle(x, 78, 9, edge=INK, thick=1.4)
     picture.text(x, 77.5, "+", bold=True)
-    picture.text(x - 14, 78, str(place), anchor="end", colour=MUTED)
+    picture.text(x + 13, 78, str(place), anchor="start", colour=MUTED)
 
 
 def _look(
@@ -95,11 +103,12 @@ def _look(
 ) -> None:
     """Draw a look of the last word: keys on the roads, a query, and bows as thick as the weights."""
     names = list(at)
-    asks, keys, meet = at[names[-1]], top + 26, top + LOOK - 34
+    asks, keys, meet = at[names[-1]], top + KEYS, top + MEET
     for word in names[:-1]:
         share = look.get(word, 0.0)
+        start = at[word] - (LANE if last else 0)
         picture.path(
-            f"M{at[word]:.1f} {keys:.1f} C{at[word]:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
+            f"M{start:.1f} {keys:.1f} C{start:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
             f"{asks - 12:.1f} {meet:.1f}",
             colour=WEIGHT,
             thick=1.2 + 5 * share,
@@ -109,7 +118,7 @@ def _look(
     picture.circle(asks, keys, 6, fill=QUERY)
     if made:
         (key, query, value), size = made, 12 if code else SIZE
-        picture.text(at[names[0]] + 10, keys, key, colour=KEY, anchor="start", code=code, size=size)
+        picture.text(at[names[0]] + 9, keys, key, colour=KEY, anchor="start", code=code, size=size)
         picture.text(asks - 11, keys, query, colour=QUERY, anchor="end", code=code, size=size)
         heard = at[max(look, key=look.get)]  # whose value is brought
         picture.text((heard + asks) / 2, meet + 15, value, colour=VALUE, code=code, size=size)
