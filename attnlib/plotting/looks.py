@@ -11,7 +11,6 @@ from attnlib.plotting.drawing import Drawing, text_width
 
 EDGE, BOX, LINE, GAP = 8, 28, 34, 30  # at the sides; of a cell; of a question; between the looks
 APART = 26  # between sentences
-LEAST = 0.02  # weights below it have no number
 
 Weights = Tensor | Sequence[Sequence[float]]
 
@@ -27,7 +26,8 @@ def two_looks(
     """Draw a sentence and two rows of its attention table, both of the last word.
 
     The first row has its weight at the word that is fetched, whose value goes into the question of the
-    second; that has still to choose between others, unless the weights are given.
+    second; that has still to choose between others, unless the weights are given. Then the cells are as full
+    as their weights, and the largest of each row is written.
 
     Args:
         text: The sentence, or several as long as each other, to stand one below the other.
@@ -88,9 +88,11 @@ def _draw(
                 if word in ends:
                     picture.rect(*cell, fill=WEIGHT, opacity=0.45 if n == 0 else 0.22)
                     picture.text(x + wide / 2, y + LINE + BOX / 2, "all" if n == 0 else "?", bold=True)
-            elif (share := float(shares[n][j])) >= LEAST:
-                picture.rect(*cell, fill=WEIGHT_FILL, opacity=round(share, 3))
-                picture.text(x + wide / 2, y + LINE + BOX / 2, f"{share:.2f}", bold=share > 0.5)
+                continue
+            share = float(shares[n][j])
+            picture.rect(*cell, fill=WEIGHT_FILL, opacity=round(share, 3))
+            if share == max(shares[n]):  # the one that counts
+                picture.text(x + wide / 2, y + LINE + BOX / 2, f"{share:.2f}", bold=True)
     at = left[words.index(fetched)] + widths[words.index(fetched)] / 2
     start = top + BOX + LINE + BOX + 2
     picture.arrow((at, start), (at, top + BOX + step + 2), colour=VALUE, thick=2.4)
