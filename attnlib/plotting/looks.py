@@ -90,7 +90,7 @@ def _draw(
                     picture.text(x + wide / 2, y + LINE + BOX / 2, "all" if n == 0 else "?", bold=True)
                 continue
             share = float(shares[n][j])
-            picture.rect(*cell, fill=WEIGHT_FILL, opacity=round(share, 3))
+            picture.rect(*cell, fill=WEIGHT_FILL, opacity=round(0.98 * share, 3))
             if share == max(shares[n]):  # the one that counts
                 picture.text(x + wide / 2, y + LINE + BOX / 2, f"{share:.2f}", bold=True)
     at = left[words.index(fetched)] + widths[words.index(fetched)] / 2
