@@ -75,6 +75,15 @@ def test_two_steps_lie_in_their_plane_with_true_lengths_and_a_true_angle():
     assert_readable(ax)
 
 
+def test_two_steps_may_say_something_else_than_their_lengths():
+    names = {"start": "king", "end": "sum", "answer": "queen"}
+    ax = plotting.two_steps([3.4, 0.0], [2.0, 3.8], **names, sides=["one", "other", "missed"])
+    assert {t.get_text() for t in labels(ax)} == {"king", "sum", "queen", "one", "other", "missed", "62°"}
+    assert_readable(ax)
+    with pytest.raises(ValueError, match="zip"):
+        plotting.two_steps([3.4, 0.0], [2.0, 3.8], **names, sides=["one"])
+
+
 def test_the_border_is_as_far_from_the_start_as_from_the_answer():
     names = {"start": "king", "end": "sum", "answer": "queen"}
     ax = plotting.two_steps([2.0, 0.0], [2.0, 2.0], **names, border="beyond: queen")

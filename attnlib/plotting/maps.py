@@ -77,6 +77,7 @@ def two_steps(
     start: str,
     end: str,
     answer: str,
+    sides: Sequence[str] | None = None,
     border: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -88,6 +89,7 @@ def two_steps(
         start: The word where both begin.
         end: What the end of the first is called.
         answer: The word at the end of the second. A dotted line shows how far the first has missed it.
+        sides: What is written at the two steps and at the dotted line; without it, how long they are.
         border: What lies beyond the line where both ends of the second are equally far; without it, no line.
         ax: Where to draw.
 
@@ -101,21 +103,25 @@ def two_steps(
     along = first @ second / length
     across = np.sqrt(max(0.0, second @ second - along**2))
     points = {start: np.zeros(2), end: np.array([length, 0.0]), answer: np.array([along, -across])}
-    sides = [
+    edges = [
         (start, end, WARM, {"arrowstyle": "-|>"}),
         (start, answer, ACCENT, {"arrowstyle": "-|>"}),
         (end, answer, MUTED, {"arrowstyle": "-", "linestyle": ":"}),
     ]
     centre = np.mean(list(points.values()), axis=0)
-    for one, other, colour, look in sides:
+    written = [None] * 3 if sides is None else sides
+    for (one, other, colour, look), said in zip(edges, written, strict=True):
         a, b = points[one], points[other]
         arrow = {"color": colour, "lw": 1.5, "shrinkA": 4, "shrinkB": 4, **look}
         ax.annotate("", tuple(b), tuple(a), arrowprops=arrow)
         out = (a + b) / 2 - centre
         out *= 13 / np.linalg.norm(out)
-        name = {"textcoords": "offset points", "ha": "center", "va": "center", "color": colour}
-        ax.annotate(f"{np.linalg.norm(b - a):.1f}", tuple((a + b) / 2), tuple(out), **name)
-    lines = [(points[one], points[other]) for one, other, *_ in sides]
+        level = abs(out[0]) < abs(out[1])  # beside a steep side, longer words need to start at it
+        beside = "center" if said is None or level else "left" if out[0] > 0 else "right"
+        name = {"textcoords": "offset points", "ha": beside, "va": "center", "color": colour}
+        said = f"{np.linalg.norm(b - a):.1f}" if said is None else said
+        ax.annotate(said, tuple((a + b) / 2), tuple(out), **name)
+    lines = [(points[one], points[other]) for one, other, *_ in edges]
     if border is not None:
         middle = points[answer] / 2
         cross = np.array([second @ second / (2 * along), 0.0])  # on the first step, prolonged
