@@ -73,7 +73,7 @@ def swept_dials(turns: Sequence[float], trained: int, longer: int) -> Drawing:
     picture.text(EDGE + step * len(turns) / 2, EDGE + HEAD / 2, f"rounds in {trained} places", colour=MUTED)
     for first, last, said, colour in (
         (0, known, "every angle seen", SERIES[0]),
-        (known, len(turns), f"place {longer} is a new angle", SERIES[1]),
+        (known, len(turns), f"from {trained} to {longer}: new angles", SERIES[1]),
     ):
         if last > first:
             left, right = EDGE + step * first + 4, EDGE + step * last - 4

@@ -40,7 +40,7 @@ def waits(tokens: int, chain: str, together: str) -> Drawing:
     picture.text(LEFT, EDGE + TALL + 13, f"{tokens:,} steps, each after the one before", anchor="start")
     picture.text(LEFT + step, EDGE + 66 + 2.5 * down, f"all {tokens:,} at once", anchor="start")
     picture.arrow((LEFT, axis), (right, axis), colour=GRID, thick=2)
-    picture.text(right, axis + 13, "time", anchor="end", colour=MUTED)
+    picture.text(right, axis + 13, "time, not to scale", anchor="end", colour=MUTED)
     return picture
 
 

@@ -161,7 +161,7 @@ function build({ state, update }) {
   }
   return {
     parts: [make("div", { class: "pa-bar" }, kindChoice, distanceLabel, placeLabel, baseLabel, backLabel, headLabel), text, clocks, result, svg, verdict],
-    help: "Each clock is a pair of features, with a hand for the query and one for the key; the number below is their dot product, not yet divided by \u221ad. Dashed: a word to which a position is added. The band holds the scores of every place in the text. Drag the two words along their line, or the dot along the curve.",
+    help: "Each clock is a pair of features, with a hand for the query and one for the key; the number below is their dot product, not yet divided by \u221ad. Drag the two words along their line, or the dot along the curve. Added sinusoids show two things more: dashed, the word before its position is added, and a band, the scores of that distance at every place in the text.",
     draw,
   };
 }
