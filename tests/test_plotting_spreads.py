@@ -27,14 +27,6 @@ def test_scores_stand_over_the_weights_they_make():
     assert "1/3" in [text.get_text() for text in sharp.texts]
 
 
-def test_a_third_row_has_the_weights_of_divided_scores():
-    scores = np.log(np.array([[0.64, 0.32, 0.04]]))
-    axes = plotting.scores_over_weights({"d = 4": scores}, edge=3, divisors={"d = 4": 2.0})
-    roots = np.sqrt([0.64, 0.32, 0.04])
-    assert [bar.get_height() for bar in axes[2].patches] == pytest.approx(roots / roots.sum())
-    assert [ax.get_ylabel() for ax in axes[1:]] == ["weight,\nundivided", "weight,\ndivided by √d"]
-
-
 def test_weights_are_drawn_largest_first_whatever_the_order_of_keys():
     scores = np.log(np.array([[0.2, 0.5, 0.3], [0.5, 0.3, 0.2]]))
     _, weights = plotting.scores_over_weights({"a": scores}, edge=3)

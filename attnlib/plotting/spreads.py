@@ -19,7 +19,6 @@ def scores_over_weights(
     *,
     edge: float,
     bins: int = 41,
-    divisors: Mapping[str, float] | None = None,
 ) -> list[Axes]:
     """Draw scores as histograms, side by side on one scale, and under each the weights they make.
 
@@ -27,33 +26,20 @@ def scores_over_weights(
         scores: For each name, scores ``(queries, keys)`` before the softmax.
         edge: The histograms reach from minus this to this; what lies beyond is not drawn.
         bins: How many bars each histogram has.
-        divisors: For each name, a number; below are then the weights of the scores divided by it.
 
     Returns:
         The axes, those of the histograms first.
     """
     wide = min(6.2, 0.6 + 1.75 * len(scores))
-    high = [2.1, 2.0] if divisors is None else [2.1, 1.7, 1.7]
     _, rows = plt.subplots(
-        len(high),
-        len(scores),
-        figsize=(wide, sum(high)),
-        height_ratios=high,
-        sharey="row",
-        squeeze=False,
+        2, len(scores), figsize=(wide, 4.1), height_ratios=(2.1, 2), sharey="row", squeeze=False
     )
     for i, (name, given) in enumerate(scores.items()):
         numbers = array(given)
         _draw_scores(rows[0, i], numbers, name, edge, bins)
         _draw_weights(rows[1, i], numbers)
-        if divisors is not None:
-            _draw_weights(rows[2, i], numbers / divisors[name])
-            rows[1, i].set_xlabel("")
-    for row in rows[1:]:
-        _draw_even_share(row, len(numbers[0]))
-    rows[1, 0].set_ylabel("weight" if divisors is None else "weight,\nundivided")
-    if divisors is not None:
-        rows[2, 0].set_ylabel("weight,\ndivided by √d")
+    _draw_even_share(rows[1], len(numbers[0]))
+    rows[1, 0].set_ylabel("weight")
     return [*rows.flat]
 
 
