@@ -106,7 +106,7 @@ def _falls(p: Drawing, middle: float, top: float) -> None:
     left, right, level, low = middle - 62, middle + 48, top + 38, top + 74
     p.line((left, top + 8), (left, low), (right, low), thick=1.2)
     p.line((left, level), (right, level), dashed=True)
-    p.text(right, level - 11, "guessing", colour=MUTED, anchor="end")
+    p.text(right, level - 13, "guessing", colour=MUTED, anchor="end")
     honest = f"C{left + 12} {level} {left + 24} {level} {right} {level}"
     falls = f"C{left + 14} {top + 58} {left + 34} {low - 6} {right} {low - 6}"
     for bend, colour in ((honest, VALUE), (falls, WRONG)):
