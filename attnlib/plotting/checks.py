@@ -22,7 +22,7 @@ from attnlib.plotting._style import (
 from attnlib.plotting.drawing import Drawing, column
 
 EDGE, WRONG = 8, SERIES[3]
-PANEL, TALL = 128, 84  # of one test, without its name
+ICON, TALL = 150, 86  # of the drawing of one test, which its words stand beside
 HIGH = 24  # of a row of cells
 TESTS = (
     ("random", "tokens"),
@@ -31,21 +31,30 @@ TESTS = (
     ("cached", "= whole"),
     ("one", "blind row"),
 )
+ASKED = (
+    ("the loss never falls", "below that of guessing"),
+    ("no earlier output moves,", "all others do"),
+    ("a sentence comes out as alone,", "whatever (?) its padding holds"),
+    ("word by word the outputs are", "those of the whole text"),
+    ("a query that may hear nothing", "gives 0"),
+)
 
 
 def five_tests() -> Drawing:
-    """Draw the five tests in two rows: what is put in, and in red what must not come out.
+    """Draw the five tests one below the other: what happens, in red if it must not, and what is asked.
 
     Returns:
         The drawing, as the last expression of a cell.
     """
-    high = TALL + 66
-    picture = Drawing(2 * EDGE + 3 * PANEL, 2 * high)
-    for n, draw in enumerate((_falls, _moves, _sizes, _corner, _blind)):
-        row, place = divmod(n, 3)
-        middle = EDGE + (place + row / 2 + 0.5) * PANEL  # two are centred below three
-        draw(picture, middle, high * row)
-        _name(picture, middle, high * row + TALL + 22, n)
+    left = EDGE + ICON + 22
+    wide = column([line for lines in ASKED for line in lines], room=EDGE)
+    picture = Drawing(left + 0.9 * wide, TALL * len(TESTS))
+    for n, draw in enumerate((_falls, _moves, _sizes, _cached, _blind)):
+        top = TALL * n
+        draw(picture, EDGE + ICON / 2, top)
+        picture.text(left, top + 22, f"{n + 1}. {' '.join(TESTS[n])}", bold=True, anchor="start")
+        for i, line in enumerate(ASKED[n]):
+            picture.text(left, top + 43 + 17 * i, line, anchor="start")
     return picture
 
 
@@ -93,18 +102,24 @@ def _name(p: Drawing, middle: float, y: float, n: int) -> None:
 
 
 def _falls(p: Drawing, middle: float, top: float) -> None:
-    """Draw a loss that falls below that of a guess."""
-    left, right, low = middle - 40, middle + 42, top + TALL - 6
-    p.line((left, top + 12), (left, low), (right, low), thick=1.2)
-    p.line((left, top + 34), (right, top + 34), dashed=True)
-    p.text(right, top + 24, "guessing", colour=MUTED, anchor="end")
-    bend = f"C{left + 14} {top + 62} {left + 30} {low - 6} {right} {low - 6}"
-    p.path(f"M{left + 4} {top + 16} {bend}", colour=WRONG, thick=2.2)
+    """Draw a loss that comes down to that of guessing, and one that falls below it."""
+    left, right, level, low = middle - 62, middle + 48, top + 38, top + 74
+    p.line((left, top + 8), (left, low), (right, low), thick=1.2)
+    p.line((left, level), (right, level), dashed=True)
+    p.text(right, level - 13, "guessing", colour=MUTED, anchor="end")
+    honest = f"C{left + 12} {level} {left + 24} {level} {right} {level}"
+    falls = f"C{left + 14} {top + 58} {left + 34} {low - 6} {right} {low - 6}"
+    for bend, colour in ((honest, VALUE), (falls, WRONG)):
+        p.path(f"M{left + 4} {top + 12} {bend}", colour=colour, thick=2.2)
+    p.text(right + 11, level, "✓", colour=VALUE, bold=True)
+    p.text(right + 11, low - 6, "×", colour=WRONG, bold=True)
 
 
 def _moves(p: Drawing, middle: float, top: float) -> None:
     """Draw four words and their outputs, the third word another."""
-    places, low = [middle + 24 * (j - 1.5) for j in range(4)], top + TALL - 24
+    places, low = [middle + 25 * (j - 1.5) + 24 for j in range(4)], top + 54
+    for said, y in (("outputs", top + 19), ("words", low + 9)):
+        p.text(places[0] - 18, y, said, colour=MUTED, anchor="end")
     for j, x in enumerate(places):
         wrong, changed = j < 2, j == 2
         p.arrow((places[2], low), (x, top + 30), colour=WRONG if wrong else MUTED, dashed=wrong, head=6)
@@ -115,35 +130,43 @@ def _moves(p: Drawing, middle: float, top: float) -> None:
 
 
 def _sizes(p: Drawing, middle: float, top: float) -> None:
-    """Draw a table with another number of rows than of columns."""
-    left, top, cell = middle - 34, top + 28, 15
+    """Draw three sentences in five places, and the shortest of them alone."""
+    left, top, cell = middle - 66, top + 20, 15
     for i, j in np.ndindex(3, 5):
         _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j < 5 - i else None)
         if j >= 5 - i:  # rubbish, which must not be heard
             p.text(left + cell * (j + 0.45), top + cell * (i + 0.45), "?", colour=MUTED)
-    p.text(left + 2.5 * cell, top - 10, "5", colour=MUTED)
-    p.text(left - 10, top + 1.5 * cell, "3", colour=MUTED)
+    _same(p, left, top + 2 * cell, cell, 5, 3, "alone")
 
 
-def _corner(p: Drawing, middle: float, top: float) -> None:
-    """Draw a causal table, and its last two rows alone."""
-    top, cell = top + 18, 12
-    for left, rows in ((middle - 56, range(4)), (middle + 9.5, range(2, 4))):
-        for i in rows:
-            for j in range(4):
-                _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j <= i else None)
-        p.rect(left - 2, top + 2 * cell - 1, 4 * cell + 3, 2 * cell + 2, edge=QUERY, thick=1.6)
-    p.text(middle + 0.5, top + 3 * cell, "=")
+def _cached(p: Drawing, middle: float, top: float) -> None:
+    """Draw a causal table, and its last row with the keys of a cache."""
+    left, top, cell = middle - 66, top + 12, 15
+    for i, j in np.ndindex(4, 4):
+        _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j <= i else None)
+    _same(p, left, top + 3 * cell, cell, 4, 4, "cached")
+
+
+def _same(p: Drawing, left: float, y: float, cell: float, there: int, here: int, said: str) -> None:
+    """Frame a row of a table, and draw beside it the row that must be its equal."""
+    p.rect(left - 2, y - 2, there * cell + 2.5, cell + 2.5, edge=QUERY, thick=1.6)
+    beside = left + there * cell + 20
+    p.text(beside - 10, y + cell / 2 - 1, "=", bold=True)
+    for j in range(here):
+        _cell(p, beside + cell * j, y, cell, WEIGHT_FILL)
+    p.rect(beside - 2, y - 2, here * cell + 2.5, cell + 2.5, edge=QUERY, thick=1.6)
+    p.text(beside + here * cell / 2, y - 13, said, colour=MUTED)
 
 
 def _blind(p: Drawing, middle: float, top: float) -> None:
     """Draw a table in which one query sees nothing, and its output."""
-    left, top, cell = middle - 40, top + 14, 15
+    left, top, cell = middle - 66, top + 12, 15
     for i, j in np.ndindex(4, 4):
         _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if i != 1 and j <= i else None)
-    p.rect(left - 2, top + cell - 1, 4 * cell + 3, cell + 2, edge=QUERY, thick=1.6)
-    p.arrow((left + 4 * cell + 4, top + 1.5 * cell), (left + 4 * cell + 17, top + 1.5 * cell), head=6)
-    p.text(left + 4 * cell + 24, top + 1.5 * cell, "0", bold=True)
+    y = top + 1.5 * cell - 1
+    p.rect(left - 2, y - cell / 2 - 1, 4 * cell + 2.5, cell + 2, edge=QUERY, thick=1.6)
+    p.arrow((left + 4 * cell + 4, y), (left + 4 * cell + 22, y), head=6)
+    p.text(left + 4 * cell + 31, y, "0", bold=True)
 
 
 def _cell(p: Drawing, x: float, y: float, size: float, fill: str | None) -> None:
