@@ -689,12 +689,13 @@ def test_a_swap_shows_what_stood_there_what_does_and_who_says_what():
 
 def test_norms_stand_beside_the_road_or_on_it():
     road = plotting.stream({"before": "before", "after": "after", "none": "none"})
-    assert texts(road).count("norm") == 8
+    assert texts(road).count("norm") == 9
     assert texts(road).count("attention") == texts(road).count("network") == 6
     heights = [float(part.get("y")) for part in parts(road, "text") if "".join(part.itertext()) == "norm"]
     sums = [float(part.get("y")) for part in parts(road, "text") if "".join(part.itertext()) == "+"]
     assert not set(heights[:4]) & set(sums[:4])
-    assert all(abs(y - sums[4]) < 1 for y in heights[4:])
+    assert abs(heights[4] - sums[0]) < 1  # the last norm of those before
+    assert all(abs(y - sums[4]) < 1 for y in heights[5:])
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from attnlib.plotting.drawing import Drawing, text_width
 # in pixels: margins, the column on the left, a half of a block, a row, and in it a part and the road
 EDGE, LEFT, HALF, ROW, PART, ROAD = 8, 66, 113, 150, 36, 106
 UP, DOWN, BOX, NORM = 15, 57, 72, 40  # in a half: where it reads and adds; widths of a part and of a norm
+LAST = DOWN + 9 + 7 + NORM / 2  # in a half: the middle of a norm on the road
 PLACES = "before", "after", "none"
 LOOKS = {"attention": WEIGHT, "network": SERIES[0]}
 
@@ -18,8 +19,8 @@ def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Dr
     """Draw the road of one token through blocks, from left to right, in a row for each place of the norms.
 
     Args:
-        rows: For each name, where the norms stand: ``"before"`` a part, on its way in; ``"after"`` it was
-            added, on the road itself; or ``"none"``.
+        rows: For each name, where the norms stand: ``"before"`` a part, on its way in, and once at the end of
+            the road; ``"after"`` it was added, on the road itself; or ``"none"``.
         word: The token whose road it is.
         blocks: How many blocks; up to 2.
 
@@ -48,6 +49,8 @@ def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Dr
         for i in range(2 * blocks):
             part = ("attention", "network")[i % 2]
             _half(picture, EDGE + LEFT + i * HALF, top + EDGE, y, part, place)
+        if place == "before":  # the last norm
+            _norm(picture, end - HALF + LAST, y)
     return picture
 
 
@@ -64,7 +67,7 @@ def _half(picture: Drawing, x: float, top: float, y: float, part: str, place: st
     if place == "before":
         _norm(picture, x + UP, (low + y) / 2 - 1)
     elif place == "after":
-        _norm(picture, x + DOWN + 9 + 7 + NORM / 2, y)
+        _norm(picture, x + LAST, y)
 
 
 def _norm(picture: Drawing, x: float, y: float) -> None:
