@@ -305,14 +305,3 @@ def test_more_lines_than_colours_change_their_dashes_and_none_is_lost():
     assert len(set(looks)) == 6
     ax = plotting.curves({"q": [[1.0, 2.0]]}, colours=[plotting.QUERY])
     assert ax.lines[0].get_color() == plotting.QUERY
-
-
-def test_shifts_go_from_what_was_to_what_is_and_are_named_once():
-    ax = plotting.shifts(["a", "b"], [0.0, 0.5], torch.tensor([1.0, 0.25]), xlabel="cosine")
-    was, became = ax.lines
-    assert list(was.get_xdata()) == [0.0, 0.5]
-    assert list(became.get_xdata()) == [1.0, 0.25]
-    assert [t for t in texts(ax) if t] == ["before", "after"]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
-    with pytest.raises(ValueError, match="after must have one number for each of 2 labels"):
-        plotting.shifts(["a", "b"], [0.0, 0.5], [1.0])

@@ -84,16 +84,6 @@ def test_two_steps_may_say_something_else_than_their_lengths():
         plotting.two_steps([3.4, 0.0], [2.0, 3.8], **names, sides=["one"])
 
 
-def test_the_border_is_as_far_from_the_start_as_from_the_answer():
-    names = {"start": "king", "end": "sum", "answer": "queen"}
-    ax = plotting.two_steps([2.0, 0.0], [2.0, 2.0], **names, border="beyond: queen")
-    (line,) = [np.array(line.get_xydata()) for line in ax.lines if line.get_linestyle() == "--"]
-    assert line[0] == pytest.approx([1, -1])
-    for point in line:
-        assert np.linalg.norm(point) == pytest.approx(np.linalg.norm(point - [2, -2]))
-    assert "beyond: queen" in [text.get_text() for text in ax.texts]
-
-
 def test_maps_draw_where_they_are_told():
     _, ax = plt.subplots()
     points = {"a": (0, 1), "b": (0, 0), "c": (1, 0)}

@@ -54,7 +54,6 @@ from attnlib.plotting.scales import roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.shared import shared_weights
-from attnlib.plotting.shifts import shifts
 from attnlib.plotting.small_masks import small_masks
 from attnlib.plotting.spreads import product_tables, scores_over_weights
 from attnlib.plotting.states import written_state
@@ -132,7 +131,6 @@ __all__ = [
     "sentences",
     "shared_heads",
     "shared_weights",
-    "shifts",
     "small_masks",
     "split_and_merge",
     "stream",

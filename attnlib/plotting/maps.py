@@ -78,7 +78,6 @@ def two_steps(
     end: str,
     answer: str,
     sides: Sequence[str] | None = None,
-    border: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw two steps from one word in the plane of both: their lengths and their angle are true.
@@ -90,7 +89,6 @@ def two_steps(
         end: What the end of the first is called.
         answer: The word at the end of the second. A dotted line shows how far the first has missed it.
         sides: What is written at the two steps and at the dotted line; without it, how long they are.
-        border: What lies beyond the line where both ends of the second are equally far; without it, no line.
         ax: Where to draw.
 
     Returns:
@@ -122,13 +120,6 @@ def two_steps(
         said = f"{np.linalg.norm(b - a):.1f}" if said is None else said
         ax.annotate(said, tuple((a + b) / 2), tuple(out), **name)
     lines = [(points[one], points[other]) for one, other, *_ in edges]
-    if border is not None:
-        middle = points[answer] / 2
-        cross = np.array([second @ second / (2 * along), 0.0])  # on the first step, prolonged
-        lines.append((middle, cross + 0.12 * (cross - middle)))
-        ax.plot(*np.transpose(lines[-1]), color=INK, lw=1.2, ls=(0, (6, 3)))
-        below = cross + 0.3 * (points[answer] - cross)
-        ax.text(*below, border, color=INK, ha="left", va="center")
     _angle(ax, points[start], points[end], points[answer])
     colours = {start: INK, end: WARM, answer: ACCENT}
     for word, (x, y) in points.items():
