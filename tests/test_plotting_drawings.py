@@ -26,7 +26,9 @@ DRAWINGS = {
     "network": plotting.unrolled_network(LONG),
     "long network": plotting.unrolled_network(LONG + LONG),
     "full network": plotting.unrolled_network(SENTENCE),
-    "fading network": plotting.unrolled_network(SENTENCE, connect=("woman", "here")),
+    "fading network": plotting.unrolled_network(
+        SENTENCE, connect=("woman", "here"), full=[0.5**i for i in range(len(SENTENCE))]
+    ),
     "one vector": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"]),
     "uneven attention": plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True),
     "short attention": plotting.encoder_decoder(["Hello", "world"], ["Bonjour", "monde"], attention=True),
@@ -288,15 +290,21 @@ def test_a_sentence_of_eleven_words_is_unrolled_in_one_row_its_words_turned():
     assert not [part for part in parts(long_start, "text") if part.get("transform")]
 
 
-def test_connected_words_are_marked_and_each_state_after_the_first_is_half_as_full():
-    drawing = plotting.unrolled_network(WORDS, connect=("I", "Paris"))
-    full = [float(box.get("fill-opacity")) for box in filled(drawing, plotting.SERIES[0])]
-    assert full == [0.8, 0.4, 0.2]
+def test_connected_words_are_marked_and_states_are_as_dark_as_they_are_full():
+    drawing = plotting.unrolled_network(WORDS, connect=("I", "Paris"), full=[1, 0.5, 0.25])
+    dark = [float(box.get("fill-opacity")) for box in filled(drawing, plotting.SERIES[0])]
+    assert dark == [0.8, 0.4, 0.2]
     marked = [part for part in parts(drawing, "text") if part.get("font-weight")]
     assert ["".join(part.itertext()) for part in marked] == ["2 steps apart", "I", "Paris"]
-    later = plotting.unrolled_network(WORDS, connect=("love", "Paris"))
-    full = [float(box.get("fill-opacity")) for box in filled(later, plotting.SERIES[0])]
-    assert full == [0.0, 0.8, 0.4]
+    alike = plotting.unrolled_network(WORDS, connect=("love", "Paris"))
+    assert len({box.get("fill-opacity") for box in filled(alike, plotting.SERIES[0])}) == 1
+    in_rows = plotting.unrolled_network(LONG + LONG, full=[i / 16 for i in range(1, 17)])
+    dark = [float(box.get("fill-opacity")) for box in filled(in_rows, plotting.SERIES[0])]
+    assert dark == sorted(dark)
+    assert dark[-1] == 0.8
+    for wrong in ([0.5, 0.5], [0.5, 0.5, 1.5]):
+        with pytest.raises(ValueError, match="a share from 0 to 1 for each of 3 words"):
+            plotting.unrolled_network(WORDS, full=wrong)
     for wrong in (("Paris", "I"), ("I", "Rome")):
         with pytest.raises(ValueError, match="two of the words, the earlier first"):
             plotting.unrolled_network(WORDS, connect=wrong)

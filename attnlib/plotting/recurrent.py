@@ -13,7 +13,7 @@ STATE = SERIES[0]
 BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
 SMALL, GAP, TURN = 28, 12, -38  # in a full row: the box of a state, what is between two, how words are turned
 ROW = 500  # lowered letters can be read on a phone up to this width
-BOW, FULL = 50, 0.8  # room for the bow between two words; how full the state is that has just read the first
+BOW, FULL = 50, 0.8  # room for the bow between two words; the colour of a full state
 
 
 def state_box(
@@ -25,7 +25,11 @@ def state_box(
 
 
 def unrolled_network(
-    words: Sequence[str], *, state: str = "h", connect: tuple[str, str] | None = None
+    words: Sequence[str],
+    *,
+    state: str = "h",
+    connect: tuple[str, str] | None = None,
+    full: Sequence[float] | None = None,
 ) -> Drawing:
     """Draw a recurrent network once for each word: the old state and the word make the new state.
 
@@ -33,27 +37,32 @@ def unrolled_network(
         words: What it reads. If they do not fit across, boxes are narrower and words are turned; more than
             fit even so go on in a second row.
         state: The letter of the state.
-        connect: Two of the words, the earlier first, that belong together. A bow joins their states, the
-            words are marked, and from the first on each state is half as full as the one before.
+        connect: Two of the words, the earlier first, that belong together. A bow joins their states, and the
+            words are marked.
+        full: How full each state is, from 0 to 1: the fuller, the darker. All are alike without it.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If there is no word, or the two to connect are not among them, in this order and one row.
+        ValueError: If there is no word, or the two to connect are not among them, in this order and one row,
+            or there is not a share for each word.
     """
     if not words:
         raise ValueError("words must hold at least one word, got none")
+    if full is not None and (len(full) != len(words) or not all(0 <= share <= 1 for share in full)):
+        raise ValueError(f"full must hold a share from 0 to 1 for each of {len(words)} words, got {full}")
+    dark = [0.16] * len(words) if full is None else [round(FULL * share, 2) for share in full]
     ends = _ends(words, connect)
     above = EDGE + (BOW if ends else 0)
     wide = [text_width(word) for word in words]
     step = max([BOX + 18.0, *((one + next_one) / 2 + 8 for one, next_one in pairwise(wide))])
     over = max(0.0, (max(wide) - BOX) / 2 - EDGE)  # what a long word at the end needs
     most = max(1, int((ROW - 2 * EDGE - BOX - over) / step))
-    full = (ROW - 2 * EDGE - SMALL) / len(words)  # from state to state, if all stand in one row
-    if len(words) > most and full >= SMALL + GAP and wide[0] <= full + SMALL / 2 + EDGE:
+    apart = (ROW - 2 * EDGE - SMALL) / len(words)  # from state to state, if all stand in one row
+    if len(words) > most and apart >= SMALL + GAP and wide[0] <= apart + SMALL / 2 + EDGE:
         picture = Drawing(ROW, above + EDGE + TALL + 40 + math.sin(math.radians(-TURN)) * max(wide))
-        _row(picture, above + TALL / 2, (SMALL, full), state, 0, words, turned=True, ends=ends)
+        _row(picture, above + TALL / 2, (SMALL, apart), state, 0, words, dark, turned=True, ends=ends)
         return picture
     rows = -(-len(words) // most)
     if ends and rows > 1:
@@ -63,7 +72,7 @@ def unrolled_network(
     for row in range(rows):
         first = row * across
         read = words[first : first + across]
-        _row(picture, above + TALL / 2 + row * 104, (BOX, step), state, first, read, ends=ends)
+        _row(picture, above + TALL / 2 + row * 104, (BOX, step), state, first, read, dark[first:], ends=ends)
     return picture
 
 
@@ -77,7 +86,7 @@ def _ends(words: Sequence[str], connect: tuple[str, str] | None) -> tuple[int, i
     return words.index(one) + 1, words.index(other) + 1
 
 
-def _row(picture, y, sizes, state, first, words, *, turned=False, ends=None) -> None:
+def _row(picture, y, sizes, state, first, words, dark, *, turned=False, ends=None) -> None:
     """Draw a row of states after the one of number ``first``; sizes are of a box, and from box to box."""
     box, step = sizes
     x = EDGE + box / 2
@@ -87,7 +96,7 @@ def _row(picture, y, sizes, state, first, words, *, turned=False, ends=None) -> 
     for i, word in enumerate(words, first + 1):
         picture.arrow((x + (box / 2 if i > first + 1 else 8) + 2, y), (x + step - box / 2 - 2, y))
         x += step
-        state_box(picture, x, y, f"{state}_{{{i}}}", box=box, full=_left(i, ends))
+        state_box(picture, x, y, f"{state}_{{{i}}}", box=box, full=dark[i - first - 1])
         picture.arrow((x, y + TALL / 2 + 28), (x, y + TALL / 2 + 3))
         look = {} if ends is None else {"colour": MUTED}
         if ends and i in ends:
@@ -96,13 +105,6 @@ def _row(picture, y, sizes, state, first, words, *, turned=False, ends=None) -> 
             picture.text(x + 5, y + TALL / 2 + 36, word, anchor="end", turn=TURN, **look)
         else:
             picture.text(x, y + TALL / 2 + 40, word, **look)
-
-
-def _left(i: int, ends: tuple[int, int] | None) -> float:
-    """Return how full state i is: halved with each step from the first of the two words on, empty before."""
-    if ends is None:
-        return 0.16
-    return round(FULL * 0.5 ** (i - ends[0]), 4) if i >= ends[0] else 0.0
 
 
 def _bow(picture: Drawing, across: Sequence[float], y: float, steps: int) -> None:
