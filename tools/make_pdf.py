@@ -80,7 +80,8 @@ def print_page(browser: Browser, site: Path, name: str, start: int) -> Printed:
     """Print one page of the book; its sheets are numbered from ``start``."""
     with opened(browser, site / f"{name}.html") as tab:
         headings = tab.evaluate(MARK, [f"{site.as_uri()}/", INSIDE])
-        head = f"@page {{ @top-center {{ content: {json.dumps(headings[0]['words'])}; {SMALL} }} }}"
+        title = json.dumps(headings[0]["words"], ensure_ascii=False)  # CSS reads \u221a as other letters
+        head = f"@page {{ @top-center {{ content: {title}; {SMALL} }} }}"
         first = "@page :first { @top-center { content: none } }"
         tab.add_style_tag(content=f"{head} {first} html {{ counter-reset: page {start - 1} }}")
         return Printed(name, PdfReader(BytesIO(tab.pdf(**PAPER))), headings, start)

@@ -12,7 +12,7 @@ from tests.book import ROOT
 from tests.book.conftest import visits
 from tools.built_book import About, Part, read_about, read_parts
 from tools.make_epub import convert, lost_links, make_epub, write
-from tools.make_pdf import make_pdf
+from tools.make_pdf import make_pdf, print_page
 
 PARTS = [
     Part("", ("index",)),
@@ -227,6 +227,16 @@ def test_an_explorable_is_a_picture_a_quiz_a_list_and_colours_are_settled(chromi
     assert page.find(".//{*}rect").get("fill") == "#123456"
     assert [link.get("href") for link in page.iter("{http://www.w3.org/1999/xhtml}a")] == [ABOUT.address]
     assert made.headings == [{"level": 1, "words": "Page", "place": "top"}]
+
+
+def test_the_running_head_is_the_title_letter_for_letter(chromium, tmp_path):
+    tall = PAGE.replace("<h1>Page<", "<h1>Why √d<").replace("height: 50px", "height: 3000px")
+    (tmp_path / "page.html").write_text(tall, "utf8")
+    sheets = print_page(chromium, tmp_path, "page", start=1).reader.pages
+    assert [sheet.extract_text().count("Why √d") for sheet in sheets[:2]] == [
+        1,
+        1,
+    ]  # the title, then the head
 
 
 # What both take
