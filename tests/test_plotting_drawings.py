@@ -491,19 +491,25 @@ def test_bars_are_to_one_scale_or_each_group_to_its_own():
 def test_the_table_goes_to_and_fro_in_thick_arrows_and_time_is_to_scale():
     kernels = [("scores", "qk", "t"), ("softmax", "t", "t"), ("mix", "tv", "o")]
     ways = {
-        "all": (kernels, "20 GB", (4, "4"), (10, "10")),
-        "one": ([("all", "q", "o")], "1 GB", (1, "1"), (2, "2")),
+        "all": (kernels, "20 GB", (0.003, "3"), (0.009, "9")),
+        "one": ([("all three, in one go", "q", "o")], "1 GB", (0.001, "1"), (0.002, "2 ms")),
     }
     drawing = plotting.traffic(ways, "5 GB")
     assert texts(drawing).count("5 GB") == 4
-    took = [float(part.get("width")) for part in parts(drawing, "rect") if part.get("fill") == SERIES[0]]
-    assert took == pytest.approx([took[0], 0.4 * took[0], 0.2 * took[0], 0.1 * took[0]], abs=0.01)
-    cut = plotting.traffic(ways, "5 GB", parts={name: 3 * [(0.001, 0.002)] for name in list(ways)[:1]})
-    assert sum(text.endswith("2.0 ms") for text in texts(cut)) == 3
+    took = [float(part.get("width")) for part in filled(drawing, SERIES[0])]
+    assert took[1::2] == pytest.approx([took[0] / 3] * 3 + [took[6] / 2], abs=0.01)
+    assert took[6] + 2 == pytest.approx((took[0] + 2) * 2 / 3, abs=0.01)  # with the gap after each
+    cut = plotting.traffic(ways, "5 GB", parts={"all": [(0.001, 0.0015), (0.002, 0.006), (0.001, 0.0015)]})
+    assert [text for text in texts(cut) if text.endswith(" ms")] == ["1.5 ms", "6.0 ms", "1.5 ms", "2 ms"]
+    assert texts(cut).count("5 GB") == 2  # beside the wide one alone
+    scores, _, softmax, *_ = (float(part.get("width")) for part in filled(cut, SERIES[0]))
+    assert softmax + 2 == pytest.approx(4 * (scores + 2), abs=0.01)
     with pytest.raises(ValueError, match="must be of q, k, v, o and t, got x"):
         plotting.traffic({"all": ([("scores", "x", "t")], "", (1, ""), (2, ""))}, "5 GB")
     with pytest.raises(ValueError, match="the arrows of mix have no room: draw fewer kernels"):
-        plotting.traffic({"all": (3 * [("mix", "tt", "t")], "", (1, ""), (2, ""))}, "5 GB")
+        plotting.traffic({"all": (9 * [("mix", "tt", "t")], "", (1, ""), (2, ""))}, "5 GB")
+    with pytest.raises(ValueError, match="the name of a long one has no room: draw fewer kernels"):
+        plotting.traffic({"all": (9 * [("a long one", "q", "o")], "", (1, ""), (2, ""))}, "5 GB")
 
 
 def test_steps_that_wait_stand_in_a_row_and_tokens_that_do_not_in_a_column():
