@@ -26,6 +26,11 @@ def notebooks(root: Path) -> list[str]:
     return [file for file in files if (root / f"{file}.ipynb").exists()]
 
 
+def is_solution(name: str) -> bool:
+    """Tell whether a notebook has answers, which a list should not give away."""
+    return "solutions" in Path(name).parts
+
+
 class Claim(NamedTuple):
     """A claim as it stands in a notebook's stored outputs."""
 
@@ -88,19 +93,21 @@ def section(id: str, title: str, *children: nodes.Node) -> nodes.section:
 
 
 class Claims(Directive):
-    """List the claims: first those that are starred, then a section for each notebook."""
+    """List the claims: the starred ones, then a section for each page; those of the solutions are only counted."""
 
     def run(self) -> list[nodes.Node]:
-        """Return a sentence with the count, then the lists."""
+        """Return a sentence with the counts, then the lists."""
         env = self.state.document.settings.env
         root, here = Path(env.srcdir), env.docname.rpartition("/")[0]
-        parts, starred, count = [], [], 0
+        parts, starred, count, in_solutions = [], [], 0, 0
         for name in notebooks(root):
             path = root / f"{name}.ipynb"
             env.note_dependency(str(path))
             page = f"{name.removeprefix(here + '/')}.html"
             found = claims(path)
-            if found:
+            if is_solution(name):
+                in_solutions += len(found)
+            elif found:
                 title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].lstrip("# ")
                 parts.append(section(nodes.make_id(name), title, as_list([(page, claim) for claim in found])))
                 starred += [(title, page, claim) for claim in found if claim.starred]
@@ -109,7 +116,8 @@ class Claims(Directive):
             lead = nodes.paragraph("", "Each goes against what is often said, or what one would guess.")
             title = "You may have believed the opposite"
             parts.insert(0, section("starred", title, lead, as_mixed_list(starred)))
-        return [nodes.paragraph("", f"The book makes {count} claims."), *parts]
+        said = f"The book makes {count} claims, and {in_solutions} more in the solutions, where they stand."
+        return [nodes.paragraph("", said), *parts]
 
 
 class OneClaim(Directive):

@@ -4,10 +4,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from tests.book import NOTEBOOKS, ROOT
+from tests.book import ROOT
 from tests.book.small_book import shown
 
-from claims_index import NoSuchClaimError, claims, the_one  # isort: skip
+from claims_index import NoSuchClaimError, claims, is_solution, notebooks, the_one  # isort: skip
 
 
 def test_claims_are_found_in_their_order_and_those_of_a_starred_cell_are_starred(tmp_path):
@@ -28,9 +28,14 @@ def test_a_sample_is_one_claim_of_its_page_or_refused():
             the_one(found, words)
 
 
-def test_the_page_of_claims_grows_with_the_chapters_only_and_the_starred_ones_fit_on_one_screen():
-    on_pages = [found for path in NOTEBOOKS if (found := claims(path))]
-    found = [claim for page in on_pages for claim in page]
+def test_the_page_of_claims_has_200_lines_at_most_and_the_starred_ones_fit_on_one_screen():
+    listed = [name for name in notebooks(ROOT) if not is_solution(name)]
+    found = [claim for name in listed for claim in claims(ROOT / f"{name}.ipynb")]
     starred = [claim for claim in found if claim.starred]
-    assert len(found) + len(starred) <= 22 * len(on_pages)
+    assert len(found) + len(starred) <= 200
     assert 10 <= len(starred) <= 20
+
+
+def test_answers_are_not_given_away_by_the_list():
+    hidden = [name for name in notebooks(ROOT) if is_solution(name)]
+    assert len(hidden) == len(list((ROOT / "book/solutions").glob("*.ipynb")))
