@@ -93,7 +93,7 @@ def section(id: str, title: str, *children: nodes.Node) -> nodes.section:
 
 
 class Claims(Directive):
-    """List the claims: the starred ones, then a section for each page; those of the solutions are only counted."""
+    """List the claims: the starred ones, then a section for each page; the solutions' are only counted."""
 
     def run(self) -> list[nodes.Node]:
         """Return a sentence with the counts, then the lists."""
