@@ -15,7 +15,7 @@ LINE, MIDDLE, BOXES, BUS = (
 
 
 def gate(share: float = 0.8, old: float = 1.0, candidate: float = 0.5) -> Drawing:
-    """Draw one gate as a door that is open so far: a share of the old passes, and the rest is the candidate.
+    """Draw one gate as an opening in a wall: a share of the old passes, and the rest is the candidate.
 
     Args:
         share: How much of the old is kept, between 0 and 1.
@@ -42,8 +42,8 @@ def gate(share: float = 0.8, old: float = 1.0, candidate: float = 0.5) -> Drawin
     picture.path(_band(door, top, end, middle, keep), colour="none", fill=OLD, opacity=0.4)
     picture.path(_band(door, bottom, end, middle + keep, full - keep), colour="none", fill=NEW, opacity=0.4)
     for y, passes in ((top, keep), (bottom, full - keep)):  # the door shuts from below
-        picture.rect(door - 5, y + passes, 10, full - passes, fill=GATE, round=2)
-        picture.rect(door - 5, y - 4, 10, full + 8, edge=GATE, thick=1.6, round=3)
+        picture.rect(door - 5, y + passes, 10, full - passes, fill=INK, round=2)
+        picture.rect(door - 5, y, 10, passes, edge=GATE, thick=1.6, round=3)
     picture.text(door, 9, "gate", colour=GATE, bold=True)
     picture.text(door + 14, top + full / 2 - 4, f"keep {_said(share)}", anchor="start")
     picture.text(door + 14, bottom + full - keep + 12, f"write {_said(1 - share)}", anchor="start")

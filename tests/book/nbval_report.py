@@ -30,7 +30,7 @@ MEASURED = {"fig-own-vectors"}  # trained on the manual of this Python, which di
 if DEVICE.type != "cpu":
     MEASURED |= {"fig-roofline"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
-TRAINED = {"fig-who-learns", "fig-forget-gate"}
+TRAINED = {"fig-who-learns", "fig-forget-gate", "fig-he-looks-back"}
 TRAINED |= {
     "fig-lengths",
     "fig-senses",

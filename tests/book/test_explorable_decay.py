@@ -17,9 +17,8 @@ def assert_numbers_are_pythons(page):
         weight=weight, length=int(length), squash=decay.locator("input[role=switch]").is_checked()
     )
     gradients = widget.gradients()
-    end, flat = decay.locator(".pa-left-over").evaluate("n => [+n.dataset.value, +n.dataset.flat]")
+    end = decay.locator(".pa-left-over").evaluate("n => +n.dataset.value")
     assert end == pytest.approx(gradients[-1].item(), rel=1e-6)
-    assert flat == pytest.approx(1 / (length + 1), rel=1e-6)
     below = (gradients < 0.01).nonzero().flatten().tolist()
     assert int(decay.locator(".pa-rule").get_attribute("data-value")) == (below[0] if below else -1)
     return widget
@@ -28,20 +27,25 @@ def assert_numbers_are_pythons(page):
 def test_keyboard_alone_moves_the_sliders_and_the_numbers_follow(visit):
     page = visit(PAGE, "file")
     decay = page.locator(".pa-decay")
-    assert repr(assert_numbers_are_pythons(page)) == "GradientDecay(weight=0.8, length=50, squash=False)"
-    assert "from step 21 on" in decay.locator(".pa-rule").inner_text()
+    assert repr(assert_numbers_are_pythons(page)) == "GradientDecay(weight=0.58, length=8, squash=True)"
+    assert "At no step" in decay.locator(".pa-rule").inner_text()
     weight, length = decay.locator("input[type=range]").all()
     weight.focus()
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-    assert assert_numbers_are_pythons(page).weight == pytest.approx(1.1)
-    assert "It grows" in decay.locator(".pa-rule").inner_text()
+    assert assert_numbers_are_pythons(page).weight == pytest.approx(0.64)
+    assert "from step 10 on" not in decay.locator(".pa-rule").inner_text()
     length.focus()
     page.keyboard.press("End")
     assert assert_numbers_are_pythons(page).length == 100
+    assert "from step 10 on" in decay.locator(".pa-rule").inner_text()
     decay.locator("input[role=switch]").focus()
     page.keyboard.press("Space")
-    assert assert_numbers_are_pythons(page).squash
+    assert not assert_numbers_are_pythons(page).squash
+    weight.focus()
+    page.keyboard.press("End")
+    assert assert_numbers_are_pythons(page).weight == pytest.approx(1.5)
+    assert "It grows" in decay.locator(".pa-rule").inner_text()
     page.wait_for_timeout(600)
     assert "is left after 100 steps" in decay.locator("[role=status]").text_content()
     assert page.trouble == []
@@ -63,6 +67,8 @@ def test_a_line_that_leaves_the_axis_is_cut_with_an_arrow_and_its_value(visit):
     decay = page.locator(".pa-decay")
     weight, length = decay.locator("input[type=range]").all()
     assert decay.locator(".pa-off").count() == 0
+    decay.locator("input[role=switch]").focus()
+    page.keyboard.press("Space")  # without the tanh
     for value, said in (
         ("1.5", "4.1 \u00d7 10\u00b9\u2077 at step 100"),
         ("0.5", "7.9 \u00d7 10\u207b\u00b3\u00b9 at step 100"),

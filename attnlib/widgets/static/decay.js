@@ -16,7 +16,7 @@ function decay({ weight, length, squash }) {
 }
 
 function build({ update }) {
-  const [weightLabel, putWeight] = slider("recurrent weight", { min: "0.05", max: "1.5", step: "0.05" },
+  const [weightLabel, putWeight] = slider("recurrent weight", { min: "0.05", max: "1.5", step: "0.01" },
     (weight) => update({ weight }), show);
   const [lengthLabel, putLength] = slider("steps", { min: "1", max: "100", step: "1" },
     (length) => update({ length }), String);
@@ -63,17 +63,14 @@ function build({ update }) {
     putLength(length);
     putSquash(squash);
     last.textContent = String(length);
-    const flat = 1 / (length + 1);
     const path = gradients.map((g, step) => `${step ? "L" : "M"}${across(step / length).toFixed(2)} ${up(g).toFixed(2)}`).join("");
     const end = gradients[length];
     become(lines, [
-      level(up(flat), "pa-flat"),
       make("svg:path", { d: path, class: "pa-curve", "clip-path": `url(#${clip})` }),
       ...ending(gradients),
     ]);
     left.setAttribute("data-value", String(end));
-    left.setAttribute("data-flat", String(flat));
-    left.replaceChildren(make("strong", {}, amount(end)), ` is left after ${counted(length, "step", "steps")}; an average of all words keeps ${amount(flat)}.`);
+    left.replaceChildren(make("strong", {}, amount(end)), ` is left after ${counted(length, "step", "steps")}.`);
     const hundredth = gradients.findIndex((g) => g < 0.01);
     rule.setAttribute("data-value", String(hundredth));
     rule.textContent = hundredth >= 0 ? `Less than a hundredth is left from step ${hundredth} on.`
@@ -83,7 +80,7 @@ function build({ update }) {
   }
   return {
     parts: [make("div", { class: "pa-bar" }, weightLabel, lengthLabel, squashLabel), svg, left, rule],
-    help: "How strongly the last state depends on the first, on a logarithmic scale. Dashed: an average of all words, in which each counts the same.",
+    help: "How strongly the last state depends on the first, on a logarithmic scale.",
     draw,
   };
 }
