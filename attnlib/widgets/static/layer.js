@@ -44,15 +44,15 @@ function cell(kind, value, most, text, attributes = {}) {
     style: `--t: ${gone ? 0 : Math.min(1, Math.abs(value) / most).toFixed(3)}` }, make("span", gone ? { class: "pa-hidden" } : {}, gone ? "hidden" : text));
 }
 
-/** A step in small: squares of four strengths, a path for each. */
+/** A step in small: squares of four strengths, a path for each, and four more for what is below zero. */
 function squares(rows, kind, most, [left, top, wide, high]) {
   const [w, h] = [wide / rows[0].length, high / rows.length];
-  const paths = range(4).map(() => "");
+  const paths = range(8).map(() => "");
   rows.forEach((row, i) => row.forEach((x, j) => {
     const strength = Number.isFinite(x) ? Math.ceil(4 * Math.min(1, Math.abs(x) / most) - 0.4) : 0;
-    if (strength > 0) paths[strength - 1] += `M${hundredths(left + j * w)} ${hundredths(top + i * h)}h${hundredths(w)}v${hundredths(h)}h${hundredths(-w)}z`;
+    if (strength > 0) paths[strength - 1 + 4 * Number(x < 0)] += `M${hundredths(left + j * w)} ${hundredths(top + i * h)}h${hundredths(w)}v${hundredths(h)}h${hundredths(-w)}z`;
   }));
-  return paths.map((d, n) => make("svg:path", { class: `pa-${kind}`, opacity: String((n + 1) / 4), d }));
+  return paths.map((d, n) => make("svg:path", { class: n < 4 ? `pa-${kind}` : `pa-${kind} pa-below`, opacity: String(((n % 4) + 1) / 4), d }));
 }
 
 // How many letters to change, add or drop to make one word of the other.
@@ -353,7 +353,7 @@ function build(tools) {
 
   return {
     parts: [...typing(tools), strip, trail, said, panel, lens, make("div", { class: "pa-bar" }, make("div", { class: "pa-transport" }, back, play, next), mask, heads)],
-    help: "Click a word to follow it. Vectors and weights are made by hand, so that each number has a name. A number below zero says the opposite: not someone but something, not good but evil. A trained layer finds its own.",
+    help: "Click a word to follow it. Vectors and weights are made by hand, so that each number has a name. Ochre is below zero and says the opposite: not someone but something, not good but evil. A trained layer finds its own.",
     draw,
   };
 }
