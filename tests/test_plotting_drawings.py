@@ -680,6 +680,9 @@ def test_a_test_that_finds_a_bug_has_a_red_cross():
     alone = plotting.found_by({"a bug": [True, *[False] * 4], "none": [False] * 5})
     assert alone._repr_svg_().count('fill-opacity="0.4"') == 0
     assert texts(alone)[-5:] == ["✓"] * 5
+    loud = plotting.found_by({"a bug": [True, "error", False, False, False]})
+    assert texts(loud)[-2:] == ["×", "error"]
+    assert loud._repr_svg_().count('fill-opacity="0.4"') == 2
     with pytest.raises(ValueError, match=r"each bug must have 5 answers, got \[1\]"):
         plotting.found_by({"a bug": [True]})
 

@@ -58,13 +58,14 @@ def five_tests() -> Drawing:
     return picture
 
 
-def found_by(found: Mapping[str, Sequence[bool]]) -> Drawing:
+def found_by(found: Mapping[str, Sequence[bool | str]]) -> Drawing:
     """Draw which of the five tests finds which bug: a row for each bug, a red cross where a test fails.
 
     Where a test fails alone, the red is full; a row without a failure is ticked.
 
     Args:
-        found: By name of the bug, for each of the five tests, whether it fails.
+        found: By name of the bug, for each of the five tests, whether it fails; a word, such as ``"error"``,
+            is a failure and stands in the place of the cross.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -83,12 +84,13 @@ def found_by(found: Mapping[str, Sequence[bool]]) -> Drawing:
         y = top + HIGH * i
         picture.text(left - 10, y + HIGH / 2, name, anchor="end")
         for j, fails in enumerate(tests):
-            alone = sum(tests) == 1
+            alone = sum(map(bool, tests)) == 1
             fill, opacity = (WRONG, 1 if alone else 0.4) if fails else (GRID, 0.6)
             picture.rect(left + wide * j + 1, y + 1, wide - 2, HIGH - 2, fill=fill, opacity=opacity, round=3)
             middle = left + wide * (j + 0.5), y + HIGH / 2
             if fails:
-                picture.text(*middle, "×", colour=PAPER if alone else INK, bold=True)
+                said = fails if isinstance(fails, str) else "×"
+                picture.text(*middle, said, colour=PAPER if alone else INK, bold=True)
             elif not any(tests):
                 picture.text(*middle, "✓", colour=VALUE, bold=True)
     return picture

@@ -38,7 +38,6 @@ TRAINED |= {
     "fig-he-table",
     "fig-he-adjectives",
     "fig-he-exchanged",
-    "fig-name-listens",
     "fig-he-looks",
     "fig-he-answer",
 }
