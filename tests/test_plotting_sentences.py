@@ -1,5 +1,3 @@
-import re
-
 import pytest
 
 from attnlib import plotting
@@ -40,37 +38,10 @@ def test_a_hidden_word_is_struck_out():
         plotting.sentences(texts, asks, hidden=["she", None])
 
 
-def test_an_earlier_look_is_drawn_above_in_a_row_of_its_own_with_its_weights():
-    drawn = plotting.sentences(
-        ["he is evil"], ["he"], [[0.0, 0.0, 1.0]], earlier=[[0.0, 0.25, 0.75]]
-    )._repr_svg_()
-    assert drawn.count("<path") == 2 + 1
-    assert drawn.count(">evil<") == 2
-    said = re.findall(r">(first look|second look|\d\.\d\d)<", drawn)
-    assert said == ["first look", "0.25", "0.75", "second look", "1.00"]
-
-
-def test_each_of_two_looks_takes_the_room_of_its_own_arcs():
-    text, near, far = "he is so very evil", [0.0, 1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 1.0]
-    low, high = (plotting.sentences([text], ["he"], [share], earlier=[near]) for share in (near, far))
-    assert low.height < high.height
-
-
-def test_a_steady_drawing_has_one_size_for_all_weights():
-    shares = [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]
-    one, other = (plotting.sentences(["he is evil"], ["he"], [share], steady=True) for share in shares)
-    assert (one.width, one.height) == (other.width, other.height)
-
-
 def test_the_farther_a_word_the_higher_its_arc_so_that_arcs_do_not_clot():
     near = plotting.sentences(["he is evil"], ["he"], [[0.0, 1.0, 0.0]])
     far = plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]])
     assert far.height > near.height
-
-
-def test_weights_of_an_earlier_look_must_fit_the_words():
-    with pytest.raises(ValueError, match="each of 3 words needs a weight, got 2"):
-        plotting.sentences(["he is evil"], ["he"], [[0.0, 0.0, 1.0]], earlier=[[0.5, 0.5]])
 
 
 def test_of_two_numbers_without_room_for_both_the_larger_is_written():

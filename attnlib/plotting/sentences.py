@@ -22,10 +22,8 @@ def sentences(
     asks: Sequence[str],
     weights: Weights | None = None,
     *,
-    earlier: Weights | None = None,
     labels: Sequence[str] | None = None,
     hidden: Sequence[str | None] | None = None,
-    steady: bool = False,
 ) -> Drawing:
     """Draw sentences one below the other, and how much one word of each gives to the others.
 
@@ -33,11 +31,8 @@ def sentences(
         texts: The sentences.
         asks: For each, the word that looks; the first such word of the sentence.
         weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
-        earlier: The weights of a look before that one; each sentence is then drawn twice, first look above
-            second, and both are named.
         labels: What to say above each.
         hidden: For each, a word that cannot be heard, or None; it is struck out.
-        steady: Whether to leave room for an arc to every word, so that all weights give one size.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -49,40 +44,20 @@ def sentences(
     for line, word in zip(lines, asks, strict=True):
         if word not in line:
             raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
-    now, before = (_shares(lines, given) for given in (weights, earlier))
+    shares = _shares(lines, weights)
     rows = [_Row(line, line.index(word)) for line, word in zip(lines, asks, strict=True)]
     said = labels or [""] * len(rows)
-    if earlier is not None:
-        return _two_looks(rows, before, now)
-    over = max(row.highest(None if steady else share) for row, share in zip(rows, now, strict=True))
+    over = max(row.highest(share) for row, share in zip(rows, shares, strict=True))
     over += LABEL if labels else 0
     step = over + BOX + UNDER + GAP
     picture = Drawing(min(WIDEST, max(row.width for row in rows)), step * len(rows) - GAP)
     struck = hidden or [None] * len(rows)
-    for n, (row, share, label, word) in enumerate(zip(rows, now, said, struck, strict=True)):
+    for n, (row, share, label, word) in enumerate(zip(rows, shares, said, struck, strict=True)):
         row.draw(picture, step * n + over, share)
         if word is not None:
             row.strike(picture, step * n + over, word)
         if label:
             picture.text(8, step * n + 12, label, colour=MUTED, anchor="start")
-    return picture
-
-
-def _two_looks(rows: list[_Row], before: list[list[float] | None], now: list[list[float] | None]) -> Drawing:
-    """Draw every sentence twice, each as high as its own arcs, with more room between two sentences."""
-    looks = [
-        (row, share, name)
-        for row, *shares in zip(rows, before, now, strict=True)
-        for share, name in zip(shares, ("first look", "second look"), strict=True)
-    ]
-    high = [LABEL + row.highest(share) + BOX + UNDER for row, share, _ in looks]
-    gaps = [GAP / 2 if n % 2 == 0 else 3 * GAP for n in range(len(looks))]
-    picture = Drawing(min(WIDEST, max(row.width for row in rows)), sum(high) + sum(gaps[:-1]))
-    top = 0.0
-    for (row, share, name), tall, gap in zip(looks, high, gaps, strict=True):
-        picture.text(8, top + 12, name, colour=MUTED, anchor="start")
-        row.draw(picture, top + tall - UNDER - BOX, share)
-        top += tall + gap
     return picture
 
 
