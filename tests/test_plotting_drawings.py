@@ -741,8 +741,9 @@ def test_a_decoder_hides_the_future_and_looks_at_all_that_was_read():
 
 def test_a_writing_model_looks_back_and_adds_to_every_road():
     drawn = plotting.writing_model(["The", "list", "is"], {"a": 0.25, "the": 0.125}, blocks=3)
-    bows = [part for part in parts(drawn, "path") if part.get("stroke") == WEIGHT]
-    assert len(bows) == 3 + 2 + 1  # each token hears itself and those before
+    drawn_so = [part.get("d") for part in parts(drawn, "path") if part.get("stroke") == WEIGHT]
+    assert sum("C" in path for path in drawn_so) == 3 + 2 + 1  # each token hears itself and those before
+    assert sum("C" not in path for path in drawn_so) == 3 + 2  # into each road a head, from either side
     assert texts(drawn).count("+") == 2 * 3
     assert texts(drawn).count("norm") == 3 + 1  # on each road, and its name
     assert [text for text in texts(drawn) if text.startswith("block ")] == ["block 3", "block 2", "block 1"]

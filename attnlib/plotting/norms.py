@@ -6,16 +6,18 @@ from attnlib.plotting._style import INK, MUTED, SERIES, WEIGHT
 from attnlib.plotting.drawing import Drawing
 
 # in pixels: room at both ends and between parts, radius of a sum, height of a part and of the whole
-EDGE, GAP, PLUS, HIGH, HEIGHT = 26, 17, 10, 44, 114
-WIDE = {"norm": 46, "attention": 72, "+": 2 * PLUS, "network": 144}  # the network has twice the weights
+EDGE, GAP, PLUS, HIGH, HEIGHT = 26, 21, 10, 44, 114
+# the network has twice the weights of attention; a norm has so few that it could not be seen, and is a line
+WIDE = {"norm": 4, "attention": 80, "+": 2 * PLUS, "network": 160}
 PARTS = "norm", "attention", "+", "norm", "network", "+"
-LOOKS = {"norm": (MUTED, ""), "attention": (WEIGHT, "4 C²"), "network": (SERIES[0], "8 C²")}
+LOOKS = {"norm": (SERIES[1], "norm"), "attention": (WEIGHT, "4 C²"), "network": (SERIES[0], "8 C²")}
 
 
 def block_road() -> Drawing:
     """Draw a block from left to right: each half reads a normalised copy, and is added to what goes past it.
 
-    The area of a half is its share of the weights: the network has twice as many as attention.
+    The area of a half is its share of the weights: the network has twice as many as attention. Norms have
+    next to none, and are lines.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -39,13 +41,16 @@ def block_road() -> Drawing:
 
 
 def _part(picture: Drawing, x: float, y: float, part: str) -> None:
-    """Draw a normalisation or a half, with its count of weights."""
-    colour, weights = LOOKS[part]
-    wide, middle = WIDE[part], x + WIDE[part] / 2
+    """Draw a half with its count of weights, or a normalisation with its name."""
+    colour, said = LOOKS[part]
+    wide, middle, below = WIDE[part], x + WIDE[part] / 2, y + HIGH / 2 + 14
+    if part == "norm":
+        picture.rect(x, y - HIGH / 2, wide, HIGH, fill=colour, round=2)
+        picture.text(middle, below, said, colour=colour)
+        return
     picture.rect(x, y - HIGH / 2, wide, HIGH, fill=colour, opacity=0.14, edge=colour, round=6)
-    picture.text(middle, y, part, colour=colour if weights else INK)
-    if weights:
-        picture.text(middle, y + HIGH / 2 + 14, weights, colour=MUTED)
+    picture.text(middle, y, part, colour=colour)
+    picture.text(middle, below, said, colour=MUTED)
 
 
 def _sum(picture: Drawing, x: float, y: float, leaves: float) -> None:

@@ -95,16 +95,18 @@ def _blocks(picture: Drawing, sides: tuple[float, float], ends: float, first: fl
 
 
 def _attention(picture: Drawing, roads: Sequence[float], top: float) -> None:
-    """Draw how each token looks back: bows from the normalised copies to the sums on later roads."""
+    """Draw how each token looks back: arrows from the normalised copies to the sums on later roads."""
     reads, adds = top + ATTENTION - 20, top + 16
     for i, start in enumerate(roads):
         x = start + 18  # of its norm
         for end in roads[i:]:
-            near, far = (9, 26) if end == start else (-9, -30)  # a token comes to itself from the right
+            near, far = (14, 26) if end == start else (-14, -34)  # a token comes to itself from the right
             bow = f"C{x} {adds + 26} {end + far} {adds} {end + near} {adds}"
             picture.path(f"M{x} {reads - 6} {bow}", colour=WEIGHT, thick=1.8)
         _reads(picture, start, reads)
-    for x in roads:
+    for n, x in enumerate(roads):
+        for side in (14, -14) if n else (14,):  # nothing comes to the first from the left
+            picture.arrow((x + side, adds), (x + side * 9 / 14, adds), colour=WEIGHT, thick=1.8, head=6)
         _sum(picture, x, adds)
 
 
