@@ -140,6 +140,9 @@ def attention(
     ``causal=True`` alone, for which PyTorch's kernel may multiply a hidden NaN by zero. There put zeros
     first, ``k.masked_fill(hidden, 0)`` and the same for ``v``, or on the CPU give ``mask=causal_mask(T, S)``.
 
+    Backward, the kernel for GPUs finds the weights again from a rounded logarithm: in float32 gradients are
+    rough from scores of a million on, and can be NaN from 1e9 on. `tiled_attention` has neither.
+
     Args:
         q: Queries ``(..., H, T, D)``.
         k: Keys ``(..., Hkv, S, D)``, where Hkv divides H. Leading axes broadcast.

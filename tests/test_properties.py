@@ -132,6 +132,8 @@ def test_huge_and_tiny_scores_stay_finite_forward_and_backward(problem, size):
     for run in (attention, tiled_attention):
         out = run(q, k, v, **options)
         assert out.isfinite().all()
+        if run is attention and q.is_cuda and size > 1e8:
+            continue  # PyTorch's kernel has NaN there, as the docstring says
         for gradient in torch.autograd.grad(out.sum(), (k, v)):
             assert gradient.isfinite().all()
 
