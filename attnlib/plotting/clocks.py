@@ -62,14 +62,15 @@ def swept_dials(turns: Sequence[float], trained: int, longer: int) -> Drawing:
     """
     step = min(DIAL + 6, (WIDEST - 2 * EDGE) / max(1, len(turns)))
     picture = Drawing(2 * EDGE + step * len(turns), EDGE + 3.5 * HEAD + DIAL + 8)
-    middle, y = EDGE + HEAD + DIAL / 2, EDGE + HEAD + DIAL + HEAD / 2
+    middle, y = EDGE + 2 * HEAD + DIAL / 2, EDGE + 2 * HEAD + DIAL
     known = sum(trained * turn >= 2 * math.pi for turn in turns)
     for i, turn in enumerate(turns):
         x = EDGE + step * (i + 0.5)
         _sector(picture, (x, middle), 0, trained * turn, SERIES[0])
         _sector(picture, (x, middle), trained * turn, longer * turn, SERIES[1])
         _dial(picture, x, middle, trained * turn, face="none")
-        picture.text(x, y, _few(trained * turn / (2 * math.pi)), bold=True, colour=SERIES[i >= known])
+        rounds = _few(trained * turn / (2 * math.pi))
+        picture.text(x, EDGE + 1.5 * HEAD, rounds, bold=True, colour=SERIES[i >= known])
     picture.text(EDGE + step * len(turns) / 2, EDGE + HEAD / 2, f"rounds in {trained} places", colour=MUTED)
     for first, last, said, colour in (
         (0, known, "every angle seen", SERIES[0]),
@@ -77,8 +78,8 @@ def swept_dials(turns: Sequence[float], trained: int, longer: int) -> Drawing:
     ):
         if last > first:
             left, right = EDGE + step * first + 4, EDGE + step * last - 4
-            picture.line((left, y + HEAD / 2 + 4), (right, y + HEAD / 2 + 4), colour=colour)
-            picture.text((left + right) / 2, y + HEAD + 8, said, colour=colour)
+            picture.line((left, y + 8), (right, y + 8), colour=colour)
+            picture.text((left + right) / 2, y + HEAD + 1, said, colour=colour)
     return picture
 
 
