@@ -302,6 +302,11 @@ def test_connected_words_are_marked_and_states_are_as_dark_as_they_are_full():
     dark = [float(box.get("fill-opacity")) for box in filled(in_rows, plotting.SERIES[0])]
     assert dark == sorted(dark)
     assert dark[-1] == 0.8
+    said = plotting.unrolled_network(WORDS, full=[1, 0.5, 0.25], marks=["0.9", "0.4"])
+    assert texts(said) == ["h0", "h1", "0.9", "I", "h2", "0.4", "love", "h3", "Paris"]
+    assert said.height > plotting.unrolled_network(WORDS).height
+    with pytest.raises(ValueError, match="at most one for each of 3 words, got 4"):
+        plotting.unrolled_network(WORDS, marks=["1"] * 4)
     for wrong in ([0.5, 0.5], [0.5, 0.5, 1.5]):
         with pytest.raises(ValueError, match="a share from 0 to 1 for each of 3 words"):
             plotting.unrolled_network(WORDS, full=wrong)

@@ -14,6 +14,7 @@ BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
 SMALL, GAP, TURN = 28, 12, -38  # in a full row: the box of a state, what is between two, how words are turned
 ROW = 500  # lowered letters can be read on a phone up to this width
 BOW, FULL = 50, 0.8  # room for the bow between two words; the colour of a full state
+MARK = 16  # room for what is written under a state
 
 
 def state_box(
@@ -30,6 +31,7 @@ def unrolled_network(
     state: str = "h",
     connect: tuple[str, str] | None = None,
     full: Sequence[float] | None = None,
+    marks: Sequence[str] | None = None,
 ) -> Drawing:
     """Draw a recurrent network once for each word: the old state and the word make the new state.
 
@@ -40,18 +42,23 @@ def unrolled_network(
         connect: Two of the words, the earlier first, that belong together. A bow joins their states, and the
             words are marked.
         full: How full each state is, from 0 to 1: the fuller, the darker. All are alike without it.
+        marks: What to write under the states, the first first; those without one stay bare.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
         ValueError: If there is no word, or the two to connect are not among them, in this order and one row,
-            or there is not a share for each word.
+            or there is not a share for each word, or there are more marks than words.
     """
     if not words:
         raise ValueError("words must hold at least one word, got none")
     if full is not None and (len(full) != len(words) or not all(0 <= share <= 1 for share in full)):
         raise ValueError(f"full must hold a share from 0 to 1 for each of {len(words)} words, got {full}")
+    if marks is not None and len(marks) > len(words):
+        raise ValueError(f"marks must be at most one for each of {len(words)} words, got {len(marks)}")
+    said = None if marks is None else [*marks, *[""] * (len(words) - len(marks))]
+    more = MARK if marks else 0
     dark = [0.16] * len(words) if full is None else [round(FULL * share, 2) for share in full]
     ends = _ends(words, connect)
     above = EDGE + (BOW if ends else 0)
@@ -61,18 +68,20 @@ def unrolled_network(
     most = max(1, int((ROW - 2 * EDGE - BOX - over) / step))
     apart = (ROW - 2 * EDGE - SMALL) / len(words)  # from state to state, if all stand in one row
     if len(words) > most and apart >= SMALL + GAP and wide[0] <= apart + SMALL / 2 + EDGE:
-        picture = Drawing(ROW, above + EDGE + TALL + 40 + math.sin(math.radians(-TURN)) * max(wide))
-        _row(picture, above + TALL / 2, (SMALL, apart), state, 0, words, dark, turned=True, ends=ends)
+        picture = Drawing(ROW, above + EDGE + TALL + 40 + more + math.sin(math.radians(-TURN)) * max(wide))
+        _row(picture, above + TALL / 2, (SMALL, apart), state, 0, words, dark, said, turned=True, ends=ends)
         return picture
     rows = -(-len(words) // most)
     if ends and rows > 1:
         raise ValueError(f"words to connect must stand in one row, got {len(words)} words in {rows} rows")
     across = -(-len(words) // rows)  # rows of equal length
-    picture = Drawing(2 * EDGE + BOX + across * step + over, above - EDGE + rows * 104 - 10)
+    picture = Drawing(2 * EDGE + BOX + across * step + over, above - EDGE + rows * (104 + more) - 10)
     for row in range(rows):
         first = row * across
         read = words[first : first + across]
-        _row(picture, above + TALL / 2 + row * 104, (BOX, step), state, first, read, dark[first:], ends=ends)
+        y = above + TALL / 2 + row * (104 + more)
+        marked = said and said[first:]
+        _row(picture, y, (BOX, step), state, first, read, dark[first:], marked, ends=ends)
     return picture
 
 
@@ -86,8 +95,9 @@ def _ends(words: Sequence[str], connect: tuple[str, str] | None) -> tuple[int, i
     return words.index(one) + 1, words.index(other) + 1
 
 
-def _row(picture, y, sizes, state, first, words, dark, *, turned=False, ends=None) -> None:
+def _row(picture, y, sizes, state, first, words, dark, marks, *, turned=False, ends=None) -> None:
     """Draw a row of states after the one of number ``first``; sizes are of a box, and from box to box."""
+    below = y + TALL / 2 + (MARK if marks else 0)
     box, step = sizes
     x = EDGE + box / 2
     if ends:
@@ -97,14 +107,16 @@ def _row(picture, y, sizes, state, first, words, dark, *, turned=False, ends=Non
         picture.arrow((x + (box / 2 if i > first + 1 else 8) + 2, y), (x + step - box / 2 - 2, y))
         x += step
         state_box(picture, x, y, f"{state}_{{{i}}}", box=box, full=dark[i - first - 1])
-        picture.arrow((x, y + TALL / 2 + 28), (x, y + TALL / 2 + 3))
+        if marks and marks[i - first - 1]:
+            picture.text(x, y + TALL / 2 + 11, marks[i - first - 1])
+        picture.arrow((x, below + 28), (x, below + 3))
         look = {} if ends is None else {"colour": MUTED}
         if ends and i in ends:
             look = {"colour": STATE if i == ends[0] else QUERY, "bold": True}
         if turned:
-            picture.text(x + 5, y + TALL / 2 + 36, word, anchor="end", turn=TURN, **look)
+            picture.text(x + 5, below + 36, word, anchor="end", turn=TURN, **look)
         else:
-            picture.text(x, y + TALL / 2 + 40, word, **look)
+            picture.text(x, below + 40, word, **look)
 
 
 def _bow(picture: Drawing, across: Sequence[float], y: float, steps: int) -> None:
