@@ -393,6 +393,8 @@ def test_framed_heads_have_one_way_each_from_the_projections():
         "the number of a head stands on its columns of Q, K and V, on what it mixed, and in the merge"
     )
     assert "1" not in texts(plain)
+    banded = texts(plotting.split_and_merge(5, 2, 3, last="W_O", framed=True))
+    assert [banded.count(text) for text in ("1", "2", "O")] == [6, 6, 1]  # and on its rows of the last matrix
 
 
 def test_in_a_block_every_token_meets_every_other_and_then_has_a_network_to_itself():

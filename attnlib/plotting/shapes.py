@@ -20,7 +20,8 @@ def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: 
         D: Width of a head.
         last: Name of the matrix behind the merge, as in ``W_O``.
         framed: Whether q, k and v of a head stand in a frame with one way to it, in place of a way to each;
-            its number then stands on every part that is the head's.
+            its number then stands on every part that is the head's, and the last matrix is drawn in bands of
+            rows, one for each head.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -59,13 +60,25 @@ class _Stages:
         end = x + C * self.unit
         self._arrow((end, self.middle), (end + self.gap, self.middle))
         if last is not None:
-            above = self.middle - (self.tall / 2 + 12 if self.framed else 16)
+            above = self._bands(end + self.gap / 2) if self.framed else self.middle - 16
             for n, letter in enumerate(last.split("_")):  # the lowered one as large, to be read on a phone
                 self.picture.text(end + self.gap / 2 + 10 * n - 5, above + 4 * n, letter, maths=True)
         self._name(end + self.gap, C, "out", f"({T}, {C})")
         self._block(end + self.gap, self.middle - self.tall / 2, C, INK, heads=False)
         self._name(self.heads, D, "split", f"({H}, {T}, {D})")
         return self.picture
+
+    def _bands(self, x: float) -> float:
+        """Draw the last matrix over its arrow, a band of rows for each head; return where its name stands."""
+        wide, tall, foot = self.C * self.unit, self.D * self.unit, self.middle - self.tall / 2 - 22
+        for h in range(self.H):
+            y = foot - (self.H - h) * tall
+            self.picture.rect(
+                x - wide / 2, y, wide, tall - 1, fill=INK, opacity=self._opacity(h) - 0.1, round=2
+            )
+            self._letter(x, y + tall / 2, str(h + 1), INK)
+        self._arrow((x - 3, foot + 3), (x + 3, self.middle - 5))
+        return foot - self.H * tall - 13
 
     def _project(self, end: float) -> float:
         """Draw Q, K and V one below the other, and return where the heads begin."""
