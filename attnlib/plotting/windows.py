@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from attnlib.plotting._style import GRID, KEY, MUTED, OUTPUT, QUERY, WEIGHT, WEIGHT_FILL
-from attnlib.plotting.drawing import WIDEST, Drawing
+from attnlib.plotting.drawing import Drawing
 
-EDGE, CELL, STEP, TOP, FLOOR = 8, 18, 25, 44, 54
+EDGE, CELL, STEP, TOP, FLOOR, APART, SAID = 8, 17, 22, 44, 54, 34, 80  # SAID: room for the words at the right
 
 
 def window_reach(n: int, window: int, layers: int) -> Drawing:
@@ -27,7 +27,8 @@ def window_reach(n: int, window: int, layers: int) -> Drawing:
     if not window >= 1 or layers * (window - 1) + 1 > n:
         raise ValueError(f"{layers} layers with a window of {window} must not reach beyond {n} tokens")
     left, top = EDGE + 22, TOP
-    picture = Drawing(WIDEST, top + max(n * CELL, layers * FLOOR + 30) + EDGE)
+    first = left + n * CELL + APART
+    picture = Drawing(first + (n - 1) * STEP + SAID, top + max(n * CELL, layers * FLOOR + 30) + EDGE)
     picture.text(left + n * CELL / 2, 12, f"one layer, a window of {window}", bold=True)
     picture.text(left + n * CELL / 2, 32, "k", maths=True, colour=KEY)
     picture.text(EDGE, top + n * CELL / 2, "q", maths=True, colour=QUERY, anchor="start")
@@ -36,7 +37,6 @@ def window_reach(n: int, window: int, layers: int) -> Drawing:
             seen = i - window < j <= i
             box = (left + j * CELL + 1, top + i * CELL + 1, CELL - 2, CELL - 2)
             picture.rect(*box, fill=WEIGHT_FILL if seen else GRID, opacity=1 if seen else 0.45, round=3)
-    first = left + n * CELL + 46
     picture.text(first + (n - 1) * STEP / 2, 12, f"{layers} layers, stacked", bold=True)
     floors = [top + layers * FLOOR + 8 - floor * FLOOR for floor in range(layers + 1)]
     reach = [(layers - floor) * (window - 1) + 1 for floor in range(layers + 1)]

@@ -32,6 +32,7 @@ function memory(x) {
   return `${digits(x)} ${POWERS[unit]}`;
 }
 const grouped = (x) => x.toLocaleString("en-US");
+const twoDigits = (x) => { const unit = 10 ** Math.max(0, String(x).length - 2); return Math.floor(x / unit) * unit; };
 const brief = (n) => (n >= 1048576 ? `${n / 1048576}M` : n >= 1024 ? `${n / 1024}K` : String(n));
 const dividing = (whole) => HEADS.filter((h) => whole % h === 0);
 const atMost = (list, x) => list.filter((y) => y <= x).pop() ?? list[0];
@@ -99,7 +100,7 @@ function build({ model, state, update }) {
     fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
         : full ? `: too much for the ${name}. ` : `: fits the ${memory(card)} of the ${name}. `,
-      ...(weights > card ? [] : [make("strong", {}, grouped(room)), ` tokens fill it${which ? "" : ", weights not counted"}.`]));
+      ...(weights > card ? [] : ["At best ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens fit${which ? "" : ", weights not counted"}.`]));
     shelf.setAttribute("aria-label", fits.textContent);
   }
 
@@ -164,7 +165,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel)), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. A GiB is 1.07 GB. Below, each kind of work as a share of all. The solid line is your n; at the dashed line the core does half. Every network is counted as 16nd\u00b2, four times as wide inside as the model: right for GPT-2, 1% low for Llama 2, and a quarter low for Mistral and Llama 3. Embeddings, norms and the output layer are not counted.",
+    help: "The bar is the memory of the GPU: weights, then the cache of one sequence; activations come on top. A GiB is 1.07 GB. Below, each kind of work as a share of all. The solid line is your n; at the dashed line the core does half. Every network is counted as 16nd\u00b2, four times as wide inside as the model: right for GPT-2, 1% low for Llama 2, and a quarter low for Mistral and Llama 3. Embeddings, norms and the output layer are not counted.",
     draw,
   };
 }

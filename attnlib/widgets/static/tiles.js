@@ -124,7 +124,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar" }, sizeChoice, steps, stepLabel),
       make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, title, table, repair, held, traffic))],
-    help: "Step through the tiles with the buttons, or with the arrow keys on the slider. m is the largest score so far, \u2113 the sum of exponentials relative to it, o the values mixed with them.",
+    help: "Step with the buttons or the arrow keys. Queries and keys are two numbers, values one. m is the largest score so far, \u2113 the sum of exponentials relative to it, o the values mixed with them.",
     draw,
   };
 }
