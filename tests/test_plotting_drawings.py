@@ -681,14 +681,14 @@ def test_a_later_word_in_a_row_of_a_head_is_red():
 
 def test_a_test_that_finds_a_bug_has_a_red_cross():
     drawing = plotting.found_by({"a bug": [False, True, False, True, False]})
-    assert texts(drawing)[-3:] == ["a bug", "×", "×"]
+    assert texts(drawing)[-6:] == ["a bug", "✓", "×", "✓", "×", "✓"]
     assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 3]
     assert drawing._repr_svg_().count('fill-opacity="0.4"') == 2  # no test finds it alone
     alone = plotting.found_by({"a bug": [True, *[False] * 4], "none": [False] * 5})
     assert alone._repr_svg_().count('fill-opacity="0.4"') == 0
     assert texts(alone)[-5:] == ["✓"] * 5
     loud = plotting.found_by({"a bug": [True, "error", False, False, False]})
-    assert texts(loud)[-2:] == ["×", "error"]
+    assert texts(loud)[-5:] == ["×", "error", "✓", "✓", "✓"]
     assert loud._repr_svg_().count('fill-opacity="0.4"') == 2
     with pytest.raises(ValueError, match=r"each bug must have 5 answers, got \[1\]"):
         plotting.found_by({"a bug": [True]})

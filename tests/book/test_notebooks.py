@@ -216,6 +216,15 @@ def test_each_common_mistake_is_shown_to_fail():
         assert re.search(r"\]\(0\d_\w+\.ipynb\)", entry[true:]), "a chapter tells more"
 
 
+def test_the_whole_test_file_is_what_common_mistakes_runs():
+    nb = read(ROOT / "book/common_mistakes.ipynb")
+    whole = re.search(r"The whole test file\n.+?```python\n(.+?)\n```", prose(nb), re.S)[1]
+    names = "random_tokens", "change_one_word", "unequal_sizes", "word_by_word", "blind_row", "failed"
+    for name in names:
+        assert [cell.source in whole for cell in code(nb) if f"def {name}(" in cell.source] == [True], name
+    compile(whole, "whole", "exec")
+
+
 def test_the_page_of_everything_draws_every_step():
     text = read_in_order(ROOT / "book/putting_it_together.ipynb")
     for section in text.split("\n## ")[1:-1]:  # the last one sends the reader off
