@@ -83,15 +83,22 @@ def test_on_the_map_every_word_has_its_place_and_its_vector():
     assert {"a vector", "chapter 2", "again", "next"} <= set(said(drawn))
 
 
+def test_on_the_map_headings_stand_at_the_roads_and_parts_below():
+    places = re.findall(r'y="([0-9.]+)"[^>]*>(a vector|chapter 2|next)<', map_of()._repr_svg_())
+    where = {part: float(y) for y, part in places}
+    assert where["a vector"] == where["chapter 2"] > where["next"]
+
+
 def test_on_the_map_a_look_is_as_thick_as_its_weight():
-    widths = re.findall(rf'stroke="{plotting.WEIGHT}" stroke-width="([0-9.]+)"', map_of()._repr_svg_())
+    bow = rf'C[^"]+" fill="none" stroke="{plotting.VALUE}" stroke-width="([0-9.]+)"'
+    widths = re.findall(bow, map_of()._repr_svg_())
     assert [float(w) for w in widths] == [1.2, 5.7, 5.2, 1.2]
 
 
 def test_on_the_map_the_last_look_brings_what_began_beside_each_road():
     svg = map_of()._repr_svg_()
     lanes = re.findall(rf'd="M([0-9.]+) 50 L\1 ([0-9.]+)" fill="none" stroke="{plotting.VALUE}"', svg)
-    bows = re.findall(rf'd="M([0-9.]+) ([0-9.]+) C[^"]+" fill="none" stroke="{plotting.WEIGHT}"', svg)
+    bows = re.findall(rf'd="M([0-9.]+) ([0-9.]+) C[^"]+" fill="none" stroke="{plotting.VALUE}"', svg)
     assert [tuple(map(float, lane)) for lane in lanes] == [tuple(map(float, bow)) for bow in bows[2:]]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 from attnlib.plotting.drawing import SIZE, Drawing, text_width
 
-EDGE, SAID, WIDE = 30, 300, 526  # beside the roads; where the text begins; of it all
+EDGE, LAST, WIDE = 30, 256, 352  # the first road; the last one; how wide it all is
 LINE, BOX = 21, 24  # of a line of text; of a word
 LOOK, BETWEEN = 118, 18  # how much of a road a look takes, and what lies between two
 HEAD = 116  # where the first look begins: below words, vectors and places
@@ -27,14 +27,15 @@ def whole_model(
 
     The last word looks; what it hears in all looks but the last is added to it, and its road is green from
     there on. What it hears in the last is the answer: of each word the plain vector, which runs beside its
-    road, thin and green.
+    road, thin and green. The parts stand in a list below.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
         looks: For each look, how much it gives to some of the words before.
         answer: The next word.
-        parts: What to write beside ``"start"``, each look (``"look 1"`` and so on) and ``"end"``: lines of
-            two texts, a part and its chapter, or a heading and nothing.
+        parts: What there is at ``"start"``, in each look (``"look 1"`` and so on) and at ``"end"``: lines of
+            two texts, a part and its chapter, which are listed, or a heading and nothing, which stands beside
+            the last road.
         matrices: For each look, what makes its keys, its query and its values, as the code calls them.
 
     Returns:
@@ -47,11 +48,12 @@ def whole_model(
     for heard in (word for look in looks for word in look):
         if heard not in names[:-1]:
             raise ValueError(f"{heard!r} must be one of the words before the last, {names[:-1]}")
-    apart = (SAID - 2 * EDGE - 10) / max(1, len(names) - 1)
+    apart = (LAST - EDGE) / max(1, len(names) - 1)
     at = {word: EDGE + apart * j for j, word in enumerate(names)}
     step = LOOK + BETWEEN
     bottom = HEAD + step * len(looks)
-    picture = Drawing(WIDE, bottom + 50)
+    listed = [line for lines in parts.values() for line in lines if line[1]]
+    picture = Drawing(WIDE, bottom + 50 + (LINE * len(listed) + 10 if listed else 0))
     for n in range(len(looks)):  # a band for each look, below all else
         picture.rect(0, HEAD + step * n - 8, WIDE, LOOK, fill=WEIGHT, opacity=0.08, round=8)
     last = HEAD + step * (len(looks) - 1)
@@ -67,17 +69,20 @@ def whole_model(
     picture.line((x, last + KEYS), (x, last + MEET), colour=QUERY, thick=1.4, dashed=True)
     for word, place in words.items():
         _start(picture, at[word], word, place, asks=word == names[-1])
-    _said(picture, 20, parts.get("start", ()))
     for n, look in enumerate(looks):
         top = HEAD + step * n
         made = matrices[n] if matrices else ("key", "query", "value") if n == 0 else None
         _look(picture, top, look, at, made, code=bool(matrices), last=n == len(looks) - 1)
-        _said(picture, top + 10, parts.get(f"look {n + 1}", ()))
+        _beside(picture, top + KEYS, parts.get(f"look {n + 1}", ()))
     x, half = at[names[-1]], text_width(answer) / 2 + 8
     picture.arrow((x, bottom - BETWEEN - 24), (x, bottom + 8), colour=OUTPUT, thick=2.4)
     picture.rect(x - half, bottom + 10, 2 * half, BOX + 4, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
     picture.text(x, bottom + 10 + BOX / 2 + 2, answer, bold=True)
-    _said(picture, bottom + 14, parts.get("end", ()))
+    _beside(picture, bottom + 12 + BOX / 2, parts.get("end", ()), start=x + half + 8)
+    for n, (part, chapter) in enumerate(listed):
+        y = bottom + 62 + LINE * n
+        picture.text(EDGE - 20, y, part, anchor="start")
+        picture.text(WIDE - 8, y, chapter, anchor="end", colour=MUTED)
     return picture
 
 
@@ -101,7 +106,7 @@ def _look(
     code: bool,
     last: bool,
 ) -> None:
-    """Draw a look of the last word: keys on the roads, a query, and bows as thick as the weights."""
+    """Draw a look of the last word: keys on the roads, a query, and what is brought, thick by weight."""
     names = list(at)
     asks, keys, meet = at[names[-1]], top + KEYS, top + MEET
     for word in names[:-1]:
@@ -110,7 +115,7 @@ def _look(
         picture.path(
             f"M{start:.1f} {keys:.1f} C{start:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
             f"{asks - 12:.1f} {meet:.1f}",
-            colour=WEIGHT,
+            colour=VALUE,
             thick=1.2 + 5 * share,
             opacity=0.35 + 0.65 * share,
         )
@@ -129,9 +134,9 @@ def _look(
         picture.text(asks, meet - 0.5, "+", bold=True)
 
 
-def _said(picture: Drawing, top: float, lines: Sequence[tuple[str, str]]) -> None:
-    """Write what stands on the road at this height, and the chapter of each part."""
-    for n, (part, chapter) in enumerate(lines):
-        y = top + LINE * n
-        picture.text(SAID, y, part, anchor="start", bold=not chapter)
-        picture.text(WIDE - 8, y, chapter, anchor="end", colour=MUTED)
+def _beside(
+    picture: Drawing, y: float, lines: Sequence[tuple[str, str]], *, start: float = LAST + 16
+) -> None:
+    """Write the headings among the lines, beside the last road."""
+    for n, (heading, _) in enumerate(line for line in lines if not line[1]):
+        picture.text(start, y + LINE * n, heading, anchor="start", bold=True)
