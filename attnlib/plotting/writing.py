@@ -52,12 +52,13 @@ def writing_model(tokens: Sequence[str], following: Mapping[str, float], *, bloc
         _norm(picture, x, top + TABLE + NORM / 2 + 4, named=True)
         _token(picture, x, below + TABLE + GAP, token)
     _following(picture, roads[-1], top, following)
+    picture.line((roads[-1] + 3, first - 8), (right + 8, first - 8), thick=1)  # from a road to its name
     for y, part, said in (  # beside the drawing
         (LINE * len(following) / 2 + 6, "next token", "drawn by its probability"),
         (top + TABLE / 2, "the table again", "a score for each token"),
         (top + TABLE + NORM / 2 + 5, "norm", "and in each small box"),
         (ends + OTHER * (blocks - 1) / 2 - 2, "more blocks", "like the first"),
-        (first - 6, "roads", "parts read them, and add"),
+        (first - 8, "roads", "parts read them, and add"),
         (first + NETWORK / 2 + 2, "network", "on each token alone"),
         (first + NETWORK + ATTENTION / 2 - 4, "attention", "to itself and those before"),
         (below + TABLE / 2, "table", "a vector for each token"),
