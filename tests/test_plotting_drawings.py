@@ -36,7 +36,6 @@ DRAWINGS = {
     "gate": plotting.gate(),
     "lstm": plotting.lstm_cell(),
     "gru": plotting.gru_cell(),
-    "door": plotting.narrow_door(16, 8),
     "projections": plotting.project(WORDS, np.eye(3)[:, :2], *3 * [np.eye(2)]),
     "heads": plotting.split_and_merge(5, 2, 3, last="W_O"),
     "framed heads": plotting.split_and_merge(5, 2, 3, framed=True),
@@ -66,7 +65,6 @@ DRAWINGS = {
     "blind rows": plotting.blind_rows(
         {"one way": ([0.25] * 4, [np.nan] * 4), "another, of two": ([0] * 4, [0] * 4)}
     ),
-    "block road": plotting.block_road(),
     "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
     "fetching": plotting.fetch_bill([("one text", 13e9, 2e9), ("many texts, or more", 14e9, 69e9)], 4e12),
@@ -339,17 +337,6 @@ def test_the_gate_adds_up():
 def test_every_gate_of_a_cell_has_its_name():
     assert {"forget", "input", "candidate", "output"} <= set(texts(plotting.lstm_cell()))
     assert {"update", "reset", "candidate"} <= set(texts(plotting.gru_cell()))
-
-
-def test_what_leaves_the_door_is_faded_unless_all_fits():
-    def dots(drawing):
-        return [float(dot.get("fill-opacity", 1)) for dot in parts(drawing, "circle")]
-
-    assert dots(plotting.narrow_door(4, 1)) == [1, 0.25] * 4
-    assert dots(plotting.narrow_door(3, 3)) == [1, 1] * 3
-    assert texts(plotting.narrow_door(16, 8)) == ["16 numbers", "a state of 8", "16 again, faded"]
-    with pytest.raises(ValueError, match="d must be between 1 and 24, got 0"):
-        plotting.narrow_door(4, 0)
 
 
 def test_words_are_projected_three_times_each_in_its_colour():

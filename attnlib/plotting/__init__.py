@@ -29,7 +29,6 @@ from attnlib.plotting.chance import against_chance
 from attnlib.plotting.checks import blind_rows, five_tests, found_by, head_rows
 from attnlib.plotting.clocks import clock_rows, swept_dials, turned_arrows
 from attnlib.plotting.copying import copy_steps
-from attnlib.plotting.door import narrow_door
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.forks import forked
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
@@ -39,7 +38,6 @@ from attnlib.plotting.lines import curves, lines
 from attnlib.plotting.looks import two_looks
 from attnlib.plotting.maps import two_steps, word_map
 from attnlib.plotting.matrices import matrices
-from attnlib.plotting.norms import block_road
 from attnlib.plotting.orders import two_orders
 from attnlib.plotting.pages import pages
 from attnlib.plotting.pieces import pieces
@@ -88,7 +86,6 @@ __all__ = [
     "attention_table",
     "blind_rows",
     "block",
-    "block_road",
     "book_style",
     "clock_rows",
     "copy_steps",
@@ -112,7 +109,6 @@ __all__ = [
     "lstm_cell",
     "mask_row",
     "matrices",
-    "narrow_door",
     "online_softmax",
     "pages",
     "paths",
