@@ -86,7 +86,7 @@ def main(argv: list[str] | None = None) -> int:
     grade = commands.add_parser("grade", help="grade a folder of notebooks, each in a process of its own")
     grade.add_argument("folder", metavar="FOLDER")
     grade.add_argument("--out", default=".", metavar="FOLDER", help="where grades.csv and grades.md go")
-    grade.add_argument("--seconds", type=float, default=300, help="for each notebook (300)")
+    grade.add_argument("--seconds", type=float, default=300, help="of computing for each notebook (300)")
     grade.add_argument("--memory", type=float, default=8, help="GiB for each notebook (8)")
     grade.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
     asked = parser.parse_args(argv)

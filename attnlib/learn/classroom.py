@@ -13,6 +13,7 @@ import contextlib
 import csv
 import json
 import linecache
+import math
 import multiprocessing
 import os
 import re
@@ -25,10 +26,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import torch
+
 from attnlib.learn import bank
-from attnlib.learn.calling import explain
+from attnlib.learn.calling import PATIENCE, explain
 
 GIB = 2**30
+OUT_OF_TIME = getattr(signal, "SIGXCPU", None)  # the end of what computed too long; not on Windows
 SAID = re.compile(r"^(?:✓|\[ok\]|✗|\[no\]) Exercise (\S+) (?:passed\.|not yet:) (.*)$", re.MULTILINE)
 
 
@@ -56,7 +60,8 @@ def grade_folder(folder: Path, *, seconds: float = 300, memory: float = 8, jobs:
 
     Args:
         folder: With notebooks, in subfolders too.
-        seconds: For each notebook.
+        seconds: Of computing for each notebook (by the clock `PATIENCE` times as many, so that a busy machine
+            stops nobody; on Windows all of it by the clock).
         memory: In GiB of address space for each notebook; not limited on Windows.
         jobs: Notebooks at a time.
 
@@ -138,19 +143,24 @@ def code_cells(text: bytes) -> list[str]:
 
 
 def _run_apart(cells: list[str], base: str, seconds: float, memory: float) -> int | None:
-    """Run cells in a process, end it and what it started; return its exit code, None if time was up."""
+    """Run cells in a process, end it and what it started; return its exit code, None if time was up.
+
+    The process counts its own computing; here only the clock is watched.
+    """
     ways = multiprocessing.get_all_start_methods()
     context = multiprocessing.get_context("forkserver" if "forkserver" in ways else "spawn")
     if "forkserver" in ways:
-        context.set_forkserver_preload([__name__])  # so that PyTorch is imported once
-    process = context.Process(target=run_cells, args=(cells, base, memory), daemon=False)
+        # PyTorch is loaded once for all, with what it would load at its first use
+        context.set_forkserver_preload([__name__, "torch.fx.experimental.symbolic_shapes"])
+    process = context.Process(target=run_cells, args=(cells, base, seconds, memory), daemon=False)
     process.start()
-    process.join(seconds)
-    in_time = not process.is_alive()
+    process.join(seconds * PATIENCE if OUT_OF_TIME else seconds)
+    ended = not process.is_alive()
     with contextlib.suppress(ProcessLookupError, PermissionError, AttributeError):
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.join()
+    in_time = ended and not (OUT_OF_TIME and process.exitcode == -OUT_OF_TIME)
     return process.exitcode if in_time else None
 
 
@@ -173,12 +183,13 @@ def _read_marks(grades: Grades, base: Path) -> None:
             grades.said[id] = mark[2].replace(f' Stuck? hint("{id}")', "")
 
 
-def run_cells(cells: list[str], base: str, memory: float) -> None:
+def run_cells(cells: list[str], base: str, seconds: float, memory: float) -> None:
     """Run cells one after the other in this process, which is given away; what they say goes into a file.
 
     Args:
         cells: Their sources.
         base: An empty folder, where everything is left.
+        seconds: Of computing, after which the system ends the process.
         memory: In GiB.
     """
     with contextlib.suppress(AttributeError, PermissionError):
@@ -186,8 +197,10 @@ def run_cells(cells: list[str], base: str, memory: float) -> None:
     with contextlib.suppress(ImportError):
         import resource
 
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(seconds), math.ceil(seconds) + 5))
         resource.setrlimit(resource.RLIMIT_AS, (int(memory * GIB),) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    torch.set_num_threads(1)  # the computing of all threads is counted, and notebooks run side by side anyway
     work = Path(base, "work")
     work.mkdir()
     os.chdir(work)
