@@ -27,25 +27,25 @@ def assert_numbers_are_pythons(page):
 def test_keyboard_alone_moves_the_sliders_and_the_numbers_follow(visit):
     page = visit(PAGE, "file")
     decay = page.locator(".pa-decay")
-    assert repr(assert_numbers_are_pythons(page)) == "GradientDecay(weight=0.58, length=8, squash=True)"
-    assert "At no step" in decay.locator(".pa-rule").inner_text()
+    assert repr(assert_numbers_are_pythons(page)) == "GradientDecay(weight=0.8, length=40, squash=False)"
+    assert "from step 21 on" in decay.locator(".pa-rule").inner_text()
     weight, length = decay.locator("input[type=range]").all()
     weight.focus()
     for _ in range(6):
         page.keyboard.press("ArrowRight")
-    assert assert_numbers_are_pythons(page).weight == pytest.approx(0.64)
-    assert "from step 10 on" not in decay.locator(".pa-rule").inner_text()
+    assert assert_numbers_are_pythons(page).weight == pytest.approx(0.86)
+    assert "from step 31 on" in decay.locator(".pa-rule").inner_text()
     length.focus()
     page.keyboard.press("End")
     assert assert_numbers_are_pythons(page).length == 100
-    assert "from step 10 on" in decay.locator(".pa-rule").inner_text()
-    decay.locator("input[role=switch]").focus()
-    page.keyboard.press("Space")
-    assert not assert_numbers_are_pythons(page).squash
     weight.focus()
     page.keyboard.press("End")
     assert assert_numbers_are_pythons(page).weight == pytest.approx(1.5)
     assert "It grows" in decay.locator(".pa-rule").inner_text()
+    decay.locator("input[role=switch]").focus()
+    page.keyboard.press("Space")
+    assert assert_numbers_are_pythons(page).squash
+    assert "from step 7 on" in decay.locator(".pa-rule").inner_text()
     page.wait_for_timeout(600)
     assert "is left after 100 steps" in decay.locator("[role=status]").text_content()
     assert page.trouble == []
@@ -67,8 +67,6 @@ def test_a_line_that_leaves_the_axis_is_cut_with_an_arrow_and_its_value(visit):
     decay = page.locator(".pa-decay")
     weight, length = decay.locator("input[type=range]").all()
     assert decay.locator(".pa-off").count() == 0
-    decay.locator("input[role=switch]").focus()
-    page.keyboard.press("Space")  # without the tanh
     for value, said in (
         ("1.5", "4.1 \u00d7 10\u00b9\u2077 at step 100"),
         ("0.5", "7.9 \u00d7 10\u207b\u00b3\u00b9 at step 100"),

@@ -24,7 +24,7 @@ WHERE = {
 # each another state than the first, as an address spells it
 STATES = {
     "plane": "words=buy%2Cgreen%2Capple&points=1_1__2_-0.5__3_2&query=2&scaled=1&separate=1&turn=90",
-    "decay": "weight=1.2&length=33&squash=0",
+    "decay": "weight=1.2&length=33&squash=1",
     "analogy": "a=paris&b=france&c=italy&exclude=0",
     "scaling": "power=7&scaling=root&spread=1.5&draw=3",
     "heads": "letters=2_0_1_0_3_1_0_2&digits=5_1_7_4_0_2_6_1&token=7&head=1&used=1101",
@@ -99,7 +99,7 @@ def test_what_is_changed_by_hand_is_written_a_moment_later(alone):
     page.locator(".pa-decay input[type=range]").first.fill("1.2")
     assert page.evaluate("location.hash") == "#claim-3"
     page.wait_for_timeout(400)
-    assert page.evaluate("location.hash") == "#explore=decay&weight=1.2&length=8&squash=1"
+    assert page.evaluate("location.hash") == "#explore=decay&weight=1.2&length=40&squash=0"
     page.reload(wait_until="load")
     page.wait_for_selector(".pa-decay .pa-curve")
     assert page.locator(".pa-decay input[type=range]").first.input_value() == "1.2"
@@ -140,7 +140,7 @@ def test_the_link_is_copied(alone):
     page.locator(".pa-decay").get_by_role("button", name="Copy link").click()
     page.wait_for_timeout(100)
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link.endswith("/book/01_rnn_bottleneck.html#explore=decay&weight=0.58&length=8&squash=1")
+    assert link.endswith("/book/01_rnn_bottleneck.html#explore=decay&weight=0.8&length=40&squash=0")
     assert page.locator(".pa-decay").get_by_role("button", name="Copied").is_visible()
 
 
@@ -187,7 +187,7 @@ def test_on_paper_it_says_which_values_it_shows_and_offers_no_button(alone):
     root = page.locator(".pa-decay")
     assert root.locator(".pa-curve").is_visible()
     assert "recurrent weight" in root.inner_text()
-    assert "0.58" in root.inner_text()
+    assert "0.80" in root.inner_text()
     assert root.locator("input:visible, button:visible").count() == 0
 
 
