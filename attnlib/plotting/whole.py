@@ -13,7 +13,7 @@ LOOK, BETWEEN = 118, 18  # how much of a road a look takes, and what lies betwee
 HEAD = 116  # where the first look begins: below words, vectors and places
 KEYS, MEET = 26, LOOK - 34  # in a look: where keys and query stand, and where what is heard arrives
 LANE = 12  # of a plain vector, beside its road
-MARK = 9  # the radius of the number of a part
+MARK = 8  # the radius of the number of a part
 
 
 def whole_model(
