@@ -102,6 +102,24 @@ def test_on_the_map_the_last_look_brings_what_began_beside_each_road():
     assert [tuple(map(float, lane)) for lane in lanes] == [tuple(map(float, bow)) for bow in bows[2:]]
 
 
+def test_on_the_map_a_vector_is_as_thick_beside_its_road_as_where_it_is_brought():
+    svg = map_of()._repr_svg_()
+    lanes = re.findall(
+        rf'd="M([0-9.]+) 50 L\1 [^"]+" fill="none" stroke="{plotting.VALUE}" stroke-width="([0-9.]+)"', svg
+    )
+    assert [float(width) for _, width in lanes] == [5.2, 1.2]
+
+
+def test_on_the_map_the_number_of_a_part_stands_where_it_works_and_in_the_list():
+    parts = {"start": [("a vector", "chapter 2")], "look 2": [("again", ""), ("it asks", "chapter 3")]}
+    drawn = map_of(parts=parts)
+    assert [said(drawn).count(number) for number in "25"] == [2, 0]
+    listed, two = (
+        re.findall(rf'y="([0-9.]+)"[^>]*>{text}<', drawn._repr_svg_()) for text in ("it asks", "2")
+    )
+    assert [y in listed for y in two] == [True, False]
+
+
 def test_on_the_map_the_first_look_names_its_query_its_keys_and_what_it_brings():
     assert [said(map_of()).count(part) for part in ("query", "key", "value")] == [1, 1, 1]
 

@@ -13,6 +13,7 @@ LOOK, BETWEEN = 118, 18  # how much of a road a look takes, and what lies betwee
 HEAD = 116  # where the first look begins: below words, vectors and places
 KEYS, MEET = 26, LOOK - 34  # in a look: where keys and query stand, and where what is heard arrives
 LANE = 12  # of a plain vector, beside its road
+MARK = 8  # the radius of the number of a part
 
 
 def whole_model(
@@ -27,15 +28,15 @@ def whole_model(
 
     The last word looks; what it hears in all looks but the last is added to it, and its road is green from
     there on. What it hears in the last is the answer: of each word the plain vector, which runs beside its
-    road, thin and green. The parts stand in a list below.
+    road in green. The parts are numbered where they work, and listed below.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
         looks: For each look, how much it gives to some of the words before.
         answer: The next word.
         parts: What there is at ``"start"``, in each look (``"look 1"`` and so on) and at ``"end"``: lines of
-            two texts, a part and its chapter, which are listed, or a heading and nothing, which stands beside
-            the last road.
+            two texts, a part and its chapter, which are numbered and listed, or a heading and nothing, which
+            stands beside the last road.
         matrices: For each look, what makes its keys, its query and its values, as the code calls them.
 
     Returns:
@@ -61,7 +62,7 @@ def whole_model(
         picture.line((x, 50), (x, last + KEYS), colour=GRID, thick=5)
     for word in names[:-1]:
         x = at[word] - LANE
-        picture.line((x, 50), (x, last + KEYS), colour=VALUE, thick=1 + 2 * looks[-1].get(word, 0.0))
+        picture.line((x, 50), (x, last + KEYS), colour=VALUE, **_green(looks[-1].get(word, 0.0)))
     x = at[names[-1]]
     for n in range(len(looks) - 1):  # what was heard is on its road from now on
         ends = HEAD + step * n + MEET, HEAD + step * (n + 1) + (KEYS if n == len(looks) - 2 else MEET)
@@ -79,11 +80,30 @@ def whole_model(
     picture.rect(x - half, bottom + 10, 2 * half, BOX + 4, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
     picture.text(x, bottom + 10 + BOX / 2 + 2, answer, bold=True)
     _beside(picture, bottom + 12 + BOX / 2, parts.get("end", ()), start=x + half + 8)
+    where = {"start": (LAST + 56, 78), "end": (x - half - 18, bottom + 12 + BOX / 2)}
+    where |= {f"look {n + 1}": (LAST + 28, HEAD + step * n + KEYS + 26) for n in range(len(looks))}
     for n, (part, chapter) in enumerate(listed):
         y = bottom + 62 + LINE * n
-        picture.text(EDGE - 20, y, part, anchor="start")
+        _number(picture, EDGE - 12, y, n + 1)
+        picture.text(EDGE + 4, y, part, anchor="start")
         picture.text(WIDE - 8, y, chapter, anchor="end", colour=MUTED)
+    n = 0
+    for place, lines in parts.items():
+        for along in range(sum(bool(chapter) for _, chapter in lines)):
+            n += 1
+            _number(picture, where[place][0] + 24 * along, where[place][1], n)
     return picture
+
+
+def _green(share: float) -> dict[str, float]:
+    """Return how a vector is drawn that counts so much."""
+    return {"thick": 1.2 + 5 * share, "opacity": 0.35 + 0.65 * share}
+
+
+def _number(picture: Drawing, x: float, y: float, number: int) -> None:
+    """Draw the number of a part, in a ring."""
+    picture.circle(x, y, MARK, edge=MUTED)
+    picture.text(x, y, str(number))
 
 
 def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> None:
@@ -116,8 +136,7 @@ def _look(
             f"M{start:.1f} {keys:.1f} C{start:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
             f"{asks - 12:.1f} {meet:.1f}",
             colour=VALUE,
-            thick=1.2 + 5 * share,
-            opacity=0.35 + 0.65 * share,
+            **_green(share),
         )
         picture.circle(at[word], keys, 6, fill=KEY)
     picture.circle(asks, keys, 6, fill=QUERY)

@@ -48,7 +48,7 @@ TRAINED |= {"fig-sink", "fig-drop"}
 TRAINED |= {"fig-where"}
 TRAINED |= {"fig-two-writers"}
 TRAINED |= {"fig-mistakes-loss", "fig-mistakes-explain", "fig-mistakes-hidden"}
-TRAINED |= {"fig-together-pairs", "fig-together-answer", "fig-together-again"}
+TRAINED |= {"fig-together-pairs", "fig-together-answer"}
 
 KINDS = {
     "text": "texts equal",
