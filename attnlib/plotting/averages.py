@@ -43,6 +43,7 @@ def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int,
         p.text(EDGE, y - 38, "weights", colour=WEIGHT, anchor="start", bold=True)
         for name, weight, above in zip(names, (share, 1 - share), (-20, -3), strict=True):
             p.text(EDGE, y + above, f"{name} {weight:.1f}", colour=WEIGHT, anchor="start")
+        p.text(EDGE, y + 18, "average", colour=INK, anchor="start", bold=True)
         p.line((left - 14, y), (left + LINE + 14, y), thick=1.4)
         cut = place((low + high) / 2)
         p.line((cut, y - 52), (cut, y + 46), colour=OUTPUT, thick=1.8, dashed=True)

@@ -74,7 +74,7 @@ class _Stages:
         for h in range(self.H):
             y = foot - (self.H - h) * tall
             self.picture.rect(
-                x - wide / 2, y, wide, tall - 1, fill=INK, opacity=self._opacity(h) - 0.1, round=2
+                x - wide / 2, y, wide, tall - 1, fill=INK, opacity=self._opacity(h) - 0.1, edge=INK, round=2
             )
             self._letter(x, y + tall / 2, str(h + 1), INK)
         self._arrow((x - 3, foot + 3), (x + 3, self.middle - 5))
@@ -124,7 +124,7 @@ class _Stages:
             middle, opacity = self._lane(h), self._opacity(h)
             rows = [self._row(h, n) for n in range(3)]
             for name, y, colour in zip("qkv", rows, (QUERY, KEY, VALUE), strict=True):
-                p.rect(x, y - self.tall / 2, D * u, self.tall, fill=colour, opacity=opacity, round=2)
+                self._box(x, y - self.tall / 2, D * u, colour, opacity)
                 self._letter(x + D * u / 2, y, name, colour)
             between = (rows[0] + rows[1]) / 2
             p.rect(weights, between - self.tall / 2, T * u, self.tall, fill=WEIGHT_FILL, opacity=1, round=2)
@@ -132,7 +132,7 @@ class _Stages:
             self._arrow((x + D * u, rows[1]), (weights, between + 8), KEY)
             self._arrow((weights + T * u, between), (mixed, middle - 8), WEIGHT)
             self._arrow((x + D * u, rows[2]), (mixed, middle + 8), VALUE)
-            p.rect(mixed, middle - self.tall / 2, D * u, self.tall, fill=OUTPUT, opacity=opacity, round=2)
+            self._box(mixed, middle - self.tall / 2, D * u, OUTPUT, opacity)
             if self.framed:
                 self._letter(mixed + D * u / 2, middle, str(h + 1), OUTPUT)
             else:
@@ -149,14 +149,18 @@ class _Stages:
         return self._lane(h) + (n - 1) * (self.tall + 6)
 
     def _opacity(self, h: int) -> float:
-        return 0.75 - 0.45 * h / max(1, self.H - 1)
+        return 0.75 - 0.4 * h / max(1, self.H - 1)
 
     def _block(self, x: float, y: float, width: int, colour: str, *, heads: bool = True) -> None:
         """Draw a matrix as wide as the model, a shade for each head."""
         for h in range(self.H if heads else 1):
             wide = (self.D if heads else width) * self.unit
             shade = self._opacity(h) if heads else 0.3
-            self.picture.rect(x + h * wide, y, wide - 1, self.tall, fill=colour, opacity=shade, round=2)
+            self._box(x + h * wide, y, wide - 1, colour, shade)
+
+    def _box(self, x: float, y: float, wide: float, colour: str, opacity: float) -> None:
+        """Draw a part as high as the tokens are many; its edge is seen where its fill is pale."""
+        self.picture.rect(x, y, wide, self.tall, fill=colour, opacity=opacity, edge=colour, thick=1, round=2)
 
     def _number_heads(self, x: float, y: float, colour: str) -> None:
         """Say on a matrix as wide as the model which columns are which head's, where heads have frames."""
@@ -173,4 +177,4 @@ class _Stages:
     def _name(self, x: float, width: int, name: str, shape: str) -> None:
         middle = x + width * self.unit / 2
         self.picture.text(middle, 14, name, bold=True)
-        self.picture.text(middle, self.foot, shape, colour=MUTED)
+        self.picture.text(middle, self.foot, shape)
