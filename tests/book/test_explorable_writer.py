@@ -99,7 +99,7 @@ COMPUTE = """async ([source, header, data, text, used, causal]) => {
   const { num_layers: L, num_heads: H } = header.model;
   const run = writerModel.begin({ used: Array.from({ length: L }, (_, l) => used.slice(l * H, (l + 1) * H)), causal });
   for (const part of [tokens.slice(0, 2), tokens.slice(2)]) for (const _ of run.read(part));    // the second part finds the first in the cache
-  return [run.tokens, run.logits.map((row) => [...row]), run.weights.map((layer) => layer.map((head) => head.map((row) => [...row])))];
+  return [run.tokens, run.tokens.map((_, i) => [...run.logits(i)]), run.weights.map((layer) => layer.map((head) => head.map((row) => [...row])))];
 }"""
 
 
@@ -348,10 +348,10 @@ def test_the_page_answers_while_it_writes_without_a_mask(shown):
     page.wait_for_function("el.querySelector('.pa-stop') && model.sent.length")
     longest = page.evaluate(
         """async () => { let longest = 0, before = performance.now();
-        for (let n = 0; n < 40; n++) { await new Promise((go) => setTimeout(go, 10)); const now = performance.now(); longest = Math.max(longest, now - before); before = now; }
+        for (let n = 0; n < 15; n++) { await new Promise((go) => setTimeout(go, 10)); const now = performance.now(); longest = Math.max(longest, now - before); before = now; }
         return longest; }"""
     )
-    assert longest < 1000  # a slice is 20 ms; the rest is what a loaded machine takes
+    assert longest < 1000  # a slice is 30 ms; the rest is what a loaded machine takes
     press(page, "Stop")
     page.wait_for_selector('.pa-writer[data-writing="false"]')
 

@@ -2,7 +2,7 @@
 const START = 12;                // the page break: before every text, and the model's own sign that it is done
 const LONGEST = 1000;            // characters of a beginning
 const SHOWN = 6;                 // tokens that may come next
-const PACE = 40, SLICE = 20;     // milliseconds from token to token, and of work between two frames
+const PACE = 40, SLICE = 30;     // milliseconds from token to token, and of work between two frames: two of a screen's
 const FINEST = 64;               // squares across a head in small
 const PATIENCE = 20000;          // milliseconds until the weights must be there
 
@@ -31,7 +31,7 @@ function storedText({ settings, tokens, ids, given, next, weights }, { layers, h
 /** A text that the model writes here; it grows. */
 function liveText(run, given, spell, temperature) {
   const next = (i) => {
-    const found = shares(run.logits[i], temperature);
+    const found = shares(run.logits(i), temperature);
     return range(found.length).sort((a, b) => found[b] - found[a]).slice(0, SHOWN).map((token) => [spell(token), found[token]]);
   };
   return { run, tokens: [], given, next, weights: (l, h, i) => run.weights[l][h][i] };
@@ -174,7 +174,7 @@ function build({ root, model, state, update, redraw, signal }) {
     for (let n = 0; n < count; n++) {
       const began = performance.now(), place = run.tokens.length;
       if (place === positions) { shown.over = `All ${positions} places of the model are taken: it has no room to go on.`; return; }
-      const token = chosen(run.logits[place - 1], now.temperature, now.seed, place);
+      const token = chosen(run.logits(place - 1), now.temperature, now.seed, place);
       if (token === START) { shown.over = "Here the model ended its text."; return; }
       if (!await goes(run.read([token]))) return;
       shown.tokens.push(engine.spell(token));

@@ -116,12 +116,12 @@ function decoder(sizes, arrays) {
 
   /**
    * A text that grows. `used[layer][head]` false: that head adds nothing. Without `causal` each position also reads those after it.
-   * weights[layer][head][i] and logits[i] are what position i gave.
+   * weights[layer][head][i] and logits(i) are what position i gave.
    */
   function begin({ used, causal }) {
-    const tokens = [], logits = [], weights = range(L).map(() => range(H).map(() => []));
+    const tokens = [], weights = range(L).map(() => range(H).map(() => []));
     const room = () => new Float64Array(longest * C);
-    const x = room(), q = room(), keys = range(L).map(room), values = range(L).map(room);
+    const x = room(), outputs = room(), q = room(), keys = range(L).map(room), values = range(L).map(room);
     const embed = (i) => { for (let j = 0; j < C; j++) x[i * C + j] = embedding[tokens[i] * C + j]; };
     const add = (i, n) => { for (let j = 0; j < C; j++) x[i * C + j] += made[4 * j + n]; };
 
@@ -169,10 +169,11 @@ function decoder(sizes, arrays) {
       product(blocks[l].down, gate, made);
       positions.forEach(add);
     }
-    function score(positions) {
-      norm(x, positions, last);
+    /** What position i expects next, found when it is asked for: most are never looked at. */
+    function logits(i) {
+      norm(outputs, [i], last);
       product(embedding, normed, scored);
-      positions.forEach((i, n) => { logits[i] = Float32Array.from({ length: V }, (_, token) => scored[4 * token + n]); });
+      return Float32Array.from({ length: V }, (_, token) => scored[4 * token]);
     }
     const inFours = (from) => range(Math.ceil((tokens.length - from) / 4)).map((g) => range(Math.min(4, tokens.length - from - 4 * g)).map((n) => from + 4 * g + n));
 
@@ -181,7 +182,6 @@ function decoder(sizes, arrays) {
       for (const four of inFours(from)) {
         four.forEach(embed);
         for (let l = 0; l < L; l++) { project(l, four); attend(l, four, (i) => i + 1, weights); network(l, four); }
-        score(four);
         yield;
       }
     }
@@ -193,7 +193,6 @@ function decoder(sizes, arrays) {
         for (const four of fours) project(l, four);
         for (const four of fours) { attend(l, four, () => tokens.length, found); network(l, four); yield; }
       }
-      for (const four of fours) { score(four); yield; }
       found.forEach((layer, l) => { weights[l] = layer; });
     }
     /** Read more tokens, in small steps: each `yield` is a place to let the page breathe, or to stop; then they are not read. */
@@ -204,6 +203,7 @@ function decoder(sizes, arrays) {
       tokens.push(...more);
       try {
         yield* causal ? readNew(from) : readAll();
+        outputs.set(x);
         done = true;
       } finally {
         if (!done) tokens.length = from;
