@@ -43,10 +43,11 @@ def test_every_step_of_every_size_gives_pythons_numbers(host):  # noqa: F811
 def test_keyboard_alone_steps_through_the_tiles(visit):
     page = visit(PAGE, "file")
     root = page.locator(".pa-tiles")
-    assert_numbers_are_pythons(root, 3, 2)
+    assert_numbers_are_pythons(root, 1, 2)
     root.locator("input[type=range]").focus()
-    page.keyboard.press("ArrowRight")
-    assert_numbers_are_pythons(root, 4, 2)
+    for step in (2, 3, 4):
+        page.keyboard.press("ArrowRight")
+        assert_numbers_are_pythons(root, step, 2)
     assert root.locator(".pa-title").inner_text() == "Tile 4: queries 3 and 4 meet keys 1 and 2."
     root.get_by_role("button", name="Step").focus()
     page.keyboard.press("Enter")
@@ -58,7 +59,7 @@ def test_keyboard_alone_steps_through_the_tiles(visit):
     page.keyboard.press("ArrowRight")
     assert_numbers_are_pythons(root, 1, 3)
     root.get_by_role("button", name="Reset").click()
-    assert_numbers_are_pythons(root, 3, 2)
+    assert_numbers_are_pythons(root, 1, 2)
     assert page.trouble == []
 
 
@@ -67,7 +68,7 @@ def test_it_fits_a_phone_and_answers_a_finger(visit):
     root = page.locator(".pa-tiles")
     root.scroll_into_view_if_needed()
     root.get_by_role("button", name="Step").tap()
-    assert_numbers_are_pythons(root, 4, 2)
+    assert_numbers_are_pythons(root, 2, 2)
     root.locator("label", has_text="all").tap()
     assert_numbers_are_pythons(root, 1, 6)
     assert root.bounding_box()["height"] <= 844

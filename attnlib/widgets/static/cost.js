@@ -165,7 +165,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel)), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights, then the cache of one sequence; activations come on top. A GiB is 1.07 GB. Below, each kind of work as a share of all. The solid line is your n; at the dashed line the core does half. Every network is counted as 16nd\u00b2, four times as wide inside as the model: right for GPT-2, 1% low for Llama 2, and a quarter low for Mistral and Llama 3. Embeddings, norms and the output layer are not counted.",
+    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. Below, each kind of work as a share of all: the solid line is your n, at the dashed line the core does half. A network is counted as 16nd\u00b2, which is a quarter low for Mistral and Llama 3. A GiB is 1.07 GB.",
     draw,
   };
 }
