@@ -32,7 +32,7 @@ TESTS = (
     ("one", "blind row"),
 )
 ASKED = (
-    ("the loss never falls", "below that of guessing"),
+    ("the loss does not fall below", "that of guessing, on average"),
     ("no earlier output moves,", "all others do"),
     ("a sentence comes out as alone,", "whatever (?) its padding holds"),
     ("word by word the outputs are", "those of the whole text"),
@@ -75,11 +75,11 @@ def found_by(found: Mapping[str, Sequence[bool | str]]) -> Drawing:
     """
     if any(len(tests) != len(TESTS) for tests in found.values()):
         raise ValueError(f"each bug must have {len(TESTS)} answers, got {[len(t) for t in found.values()]}")
-    wide, top = 66, 48
+    wide, top = 60, 64
     left = EDGE + column(list(found), room=10)
     picture = Drawing(left + wide * len(TESTS) + EDGE, top + HIGH * len(found) + EDGE)
     for n in range(len(TESTS)):
-        _name(picture, left + wide * (n + 0.5), 14, n)
+        _name(picture, left + wide * (n + 0.5), 12, n)
     for i, (name, tests) in enumerate(found.items()):
         y = top + HIGH * i
         picture.text(left - 10, y + HIGH / 2, name, anchor="end")
@@ -97,10 +97,9 @@ def found_by(found: Mapping[str, Sequence[bool | str]]) -> Drawing:
 
 
 def _name(p: Drawing, middle: float, y: float, n: int) -> None:
-    """Write the name of a test in two lines."""
-    first, second = TESTS[n]
-    p.text(middle, y, f"{n + 1}. {first}", bold=True)
-    p.text(middle, y + 17, second, bold=True)
+    """Write the number of a test, and its name in two lines."""
+    for i, said in enumerate((str(n + 1), *TESTS[n])):
+        p.text(middle, y + 17 * i, said, bold=True)
 
 
 def _falls(p: Drawing, middle: float, top: float) -> None:
