@@ -402,9 +402,9 @@ def test_what_a_gpu_holds_beside_the_weights_of_a_known_model():
     llama = CostCalculator(named="Llama 3 8B", gpu=24, width=2, **sizes)
     token = 32 * 2 * 8 * 128 * 2
     weights = 2 * 8_030_261_248
-    assert llama.memory() == {"weights": weights, "room": (24 * 2**30 - weights) // token}
+    assert llama.memory() == {"weights": weights, "room": (24 * 10**9 - weights) // token}
     llama.layers = 31
-    assert llama.memory() == {"weights": 0, "room": 24 * 2**30 * 32 // (31 * token)}
+    assert llama.memory() == {"weights": 0, "room": 24 * 10**9 * 32 // (31 * token)}
     assert CostCalculator(named="Llama 3 8B", gpu=1, width=2, **sizes).memory()["room"] == 0
     assert all(m["d_model"] % m["heads"] == m["heads"] % m["kv_heads"] == 0 for m in known.values())
 

@@ -40,7 +40,7 @@ class CostCalculator(anywidget.AnyWidget):
         layers: Blocks.
         width: Bytes of a number: 4, 2 or 1.
         network: Whether the network of each block is drawn too, four times as wide inside as the model.
-        gpu: Memory to hold the weights and the cache against, in GiB, as chips are made: 2^30 bytes.
+        gpu: Memory to hold the weights and the cache against, in GB of 10^9 bytes, as data sheets say.
         named: The model chosen by name; its weights are counted as long as the sizes are its own.
         models: Sizes of models people know, as published.
         cards: GPUs to choose from.
@@ -101,7 +101,7 @@ class CostCalculator(anywidget.AnyWidget):
         alike = [m for m in named if all(m[name] == getattr(self, name) for name in sizes)]
         weights = alike[0]["parameters"] * self.width if alike else 0
         token = self.numbers()["cache"] // self.n
-        return {"weights": weights, "room": max(0, (self.gpu * 2**30 - weights) // token)}
+        return {"weights": weights, "room": max(0, (self.gpu * 10**9 - weights) // token)}
 
     def __repr__(self) -> str:
         return (

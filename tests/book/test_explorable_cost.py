@@ -31,9 +31,7 @@ def assert_numbers_are_attnlibs(page):
     assert cells == pytest.approx(expected, rel=1e-6)
     widget.named = box.locator("select").first.evaluate("n => n.selectedOptions[0].textContent")
     widget.gpu = int(
-        box.locator("select")
-        .nth(1)
-        .evaluate("n => n.selectedOptions[0].textContent.match(/\\d+(?= GiB)/)[0]")
+        box.locator("select").nth(1).evaluate("n => n.selectedOptions[0].textContent.match(/\\d+(?= GB)/)[0]")
     )
     held = box.locator(".pa-fits").evaluate("n => [+n.dataset.weights, +n.dataset.room]")
     assert held == list(widget.memory().values())
@@ -48,7 +46,7 @@ def test_models_people_know_are_held_against_the_memory_of_a_gpu(visit):
         model.select_option(label=name)
         assert assert_numbers_are_attnlibs(page).named == name
     assert "too much" not in box.locator(".pa-fits").inner_text()
-    card.select_option(label="H100, 80 GiB")
+    card.select_option(label="H100, 80 GB")
     assert "the weights alone do not fit the H100" in box.locator(".pa-fits").inner_text()
     box.locator("summary").click()
     box.locator("input[type=radio]").last.check()

@@ -19,7 +19,7 @@ function cost({ n, d_model: d, heads, kv_heads, layers, width, network }) {
 }
 
 const UNITS = ["", " thousand", " million", " billion", " trillion", " quadrillion", " quintillion"];
-const POWERS = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]; // of 1024, as cards count
+const POWERS = ["bytes", "kB", "MB", "GB", "TB", "PB"]; // of a thousand, as in data sheets
 const digits = (x) => (x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2));
 function operations(x) {
   let unit = 0;
@@ -28,7 +28,7 @@ function operations(x) {
 }
 function memory(x) {
   let unit = 0;
-  while (x >= 999.5 && unit < POWERS.length - 1) { x /= 1024; unit++; }
+  while (x >= 999.5 && unit < POWERS.length - 1) { x /= 1000; unit++; }
   return `${digits(x)} ${POWERS[unit]}`;
 }
 const grouped = (x) => x.toLocaleString("en-US");
@@ -59,7 +59,7 @@ function build({ model, state, update }) {
     const { name, d_model, heads, kv_heads, layers, context } = models[i];
     update({ named: name, d_model, heads, kv_heads, layers, n: context });
   }, "your own");
-  const [cardLabel, putCard] = menu("on", cards.map(({ name, gigabytes }) => `${name}, ${gigabytes} GiB`), (i) => update({ gpu: cards[i].gigabytes }));
+  const [cardLabel, putCard] = menu("on", cards.map(({ name, gigabytes }) => `${name}, ${gigabytes} GB`), (i) => update({ gpu: cards[i].gigabytes }));
   const [networkLabel, putNetwork] = toggle("count the network too", (network) => update({ network }));
 
   const { svg, across, down, level } = chart(WIDE, HIGH, MARGINS);
@@ -85,7 +85,7 @@ function build({ model, state, update }) {
     one.name === named && one.d_model === d_model && one.heads === heads && one.kv_heads === kv_heads && one.layers === layers);
   function fill(now, { cache }) {
     const at = known(now), which = models[at];
-    const weights = which ? which.parameters * now.width : 0, card = now.gpu * 2 ** 30;
+    const weights = which ? which.parameters * now.width : 0, card = now.gpu * 1e9;
     const room = Math.max(0, Math.floor((card - weights) / (cache / now.n)));
     putModel(at);
     putCard(cards.findIndex(({ gigabytes }) => gigabytes === now.gpu));
@@ -99,8 +99,8 @@ function build({ model, state, update }) {
     Object.assign(fits.dataset, { weights, cache, room });
     fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
-        : full ? `: too much for the ${name}. ` : `: fits the ${memory(card)} of the ${name}. `,
-      ...(weights > card ? [] : ["At best ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens fit${which ? "" : ", weights not counted"}.`]));
+        : full ? `: too much for the ${name}. ` : `: fits the ${now.gpu} GB of the ${name}. `,
+      ...(weights > card ? [] : ["Room for ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens${which ? "" : ", weights not counted"}.`]));
     shelf.setAttribute("aria-label", fits.textContent);
   }
 
@@ -165,7 +165,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel)), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. Below, each kind of work as a share of all: the solid line is your n, at the dashed line the core does half. A network is counted as 16nd\u00b2, which is a quarter low for Mistral and Llama 3. A GiB is 1.07 GB.",
+    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. Below, each kind of work as a share of all: the solid line is your n, at the dashed line the core does half. A network is counted as 16nd\u00b2, which is a quarter low for Mistral and Llama 3. Cards have the memory that their data sheets say.",
     draw,
   };
 }
