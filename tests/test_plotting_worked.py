@@ -5,6 +5,7 @@ import re
 import pytest
 
 from attnlib import plotting
+from attnlib.plotting._style import WEIGHT_FILL
 
 
 def said(drawing):
@@ -60,6 +61,21 @@ def test_measured_looks_have_their_numbers_and_each_sentence_its_own():
         plotting.two_looks(texts[0], "evil,", ["Goku"], ("first", "second"), weights=rows[:1])
 
 
+def test_each_of_several_models_has_a_stripe_at_one_height_where_its_weight_is():
+    evil, is_ = [0, 0, 1, 0], [0, 0.7, 0.3, 0]
+    models = [[evil, is_], [is_, evil]]
+    drawn = plotting.two_looks(
+        "Goku is evil, meaning", "evil,", ["Goku"], ("first", "second"), weights=models
+    )
+    stripe = rf'y="([0-9.]+)" [^>]+ fill="{WEIGHT_FILL}" fill-opacity="([0-9.]+)"'
+    stripes = [(float(y), float(much)) for y, much in re.findall(stripe, drawn._repr_svg_())]
+    assert [much for _, much in stripes] == pytest.approx([0.69, 0.98, 0.29, 0.69, 0.29, 0.98], abs=0.01)
+    upper, lower = (y for y, _ in stripes[1:3])
+    assert lower > upper
+    assert stripes[0][0] == lower  # the second model: is, and then evil
+    assert not {"0.70", "1.00"} & set(said(drawn))
+
+
 def test_a_fork_says_what_is_common_once():
     drawn = plotting.forked(
         ["Goku hits Frieza", "because he is"], [("weak,", "meaning"), ("evil,", "meaning")]
@@ -81,6 +97,12 @@ def test_on_the_map_every_word_has_its_place_and_its_vector():
     drawn = map_of()
     assert said(drawn).count("+") == 3 + 1  # a place for each word; what the last look hears is not added
     assert {"a vector", "chapter 2", "again", "next"} <= set(said(drawn))
+
+
+def test_on_the_map_every_word_adds_what_it_hears_in_all_looks_but_the_last():
+    small = rf'r="6" fill="[^"]+" stroke="{plotting.VALUE}"'
+    assert len(re.findall(small, map_of()._repr_svg_())) == 2
+    assert not re.findall(small, map_of(looks=[{"evil": 0.9}])._repr_svg_())
 
 
 def test_on_the_map_headings_stand_at_the_roads_and_parts_below():

@@ -43,7 +43,7 @@ DEEDS = {  # good, does
     "throws": (0, 1), "fights": (-0.1, 1), "helps": (0.5, 0.9), "sees": (0, 0.6), "gives": (0.3, 0.9),
     "takes": (-0.2, 0.9), "eats": (0, 0.9), "buys": (0, 0.8), "finds": (0.1, 0.7), "breaks": (-0.4, 1),
     "repairs": (0.4, 1), "crosses": (0, 0.8), "opens": (0, 0.8), "smiles": (0.4, 0.5), "loses": (-0.1, 0.6),
-    "desperate": (-0.1, -1), "strong": (0.2, -0.9), "brave": (0.8, -1), "cruel": (-1, -1), "tired": (0, -0.8),
+    "desperate": (-0.1, -1), "strong": (0.2, -0.9), "brave": (0.8, -1), "evil": (-1, -1), "tired": (0, -0.8),
     "angry": (-0.4, -0.9), "happy": (0.4, -0.9), "hungry": (0, -0.8), "afraid": (-0.1, -0.9),
     "broken": (-0.2, -0.7), "green": (0, -0.5), "red": (0, -0.5), "big": (0, -0.6), "small": (0, -0.6),
 }  # fmt: skip

@@ -353,7 +353,7 @@ function build(tools) {
 
   return {
     parts: [...typing(tools), strip, trail, said, panel, lens, make("div", { class: "pa-bar" }, make("div", { class: "pa-transport" }, back, play, next), mask, heads)],
-    help: "Click a word to follow it. Vectors and weights are made by hand, so that each number has a name. Ochre is below zero and says the opposite: not someone but something, not good but evil. A trained layer finds its own.",
+    help: "Click a word to follow it. Vectors and weights are made by hand, so that each number has a name. Ochre is below zero and says the opposite: not someone but something, not good but evil, not a deed but a quality. A trained layer finds its own.",
     draw,
   };
 }
