@@ -20,8 +20,8 @@ def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: 
         D: Width of a head.
         last: Name of the matrix behind the merge, as in ``W_O``.
         framed: Whether q, k and v of a head stand in a frame with one way to it, in place of a way to each;
-            its number then stands on every part that is the head's, its weights have a pattern of their own, and
-            the last matrix is drawn in bands of rows, one for each head.
+            its number then stands on every part that is the head's, its weights have a pattern of their own,
+            and the last matrix is drawn in bands of rows, one for each head.
 
     Returns:
         The drawing, as the last expression of a cell.
