@@ -380,6 +380,10 @@ def test_framed_heads_have_one_way_each_from_the_projections():
         "the number of a head stands on its columns of Q, K and V, on what it mixed, and in the merge"
     )
     assert "1" not in texts(plain)
+    assert [said.count(text) for text in ("A1", "A2")] == [1, 1]
+    looks = [cell.get("x") for cell in filled(framed, WEIGHT_FILL) if not cell.get("fill-opacity")]
+    assert len(looks) == 2 * 5  # one for each query
+    assert looks[:5] != looks[5:], "each head looks elsewhere"
     banded = texts(plotting.split_and_merge(5, 2, 3, last="W_O", framed=True))
     assert [banded.count(text) for text in ("1", "2", "O")] == [6, 6, 1]  # and on its rows of the last matrix
 

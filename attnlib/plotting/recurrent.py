@@ -13,7 +13,7 @@ STATE = SERIES[0]
 BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
 SMALL, GAP, TURN = 28, 12, -38  # in a full row: the box of a state, what is between two, how words are turned
 ROW = 500  # lowered letters can be read on a phone up to this width
-BOW, FULL = 50, 0.8  # room for the bow between two words; the colour of a full state
+BRACKET, FULL = 34, 0.8  # room for the bracket over two states; the colour of a full state
 MARK = 16  # room for what is written under a state
 
 
@@ -39,8 +39,8 @@ def unrolled_network(
         words: What it reads. If they do not fit across, boxes are narrower and words are turned; more than
             fit even so go on in a second row.
         state: The letter of the state.
-        connect: Two of the words, the earlier first, that belong together. A bow joins their states, and the
-            words are marked.
+        connect: Two of the words, the earlier first, that belong together. A bracket over their states says
+            how many steps they are apart, and the words are marked.
         full: How full each state is, from 0 to 1: the fuller, the darker. All are alike without it.
         marks: What to write under the states, the first first; those without one stay bare.
 
@@ -61,7 +61,7 @@ def unrolled_network(
     more = MARK if marks else 0
     dark = [0.16] * len(words) if full is None else [round(FULL * share, 2) for share in full]
     ends = _ends(words, connect)
-    above = EDGE + (BOW if ends else 0)
+    above = EDGE + (BRACKET if ends else 0)
     wide = [text_width(word) for word in words]
     step = max([BOX + 18.0, *((one + next_one) / 2 + 8 for one, next_one in pairwise(wide))])
     over = max(0.0, (max(wide) - BOX) / 2 - EDGE)  # what a long word at the end needs
@@ -101,7 +101,7 @@ def _row(picture, y, sizes, state, first, words, dark, marks, *, turned=False, e
     box, step = sizes
     x = EDGE + box / 2
     if ends:
-        _bow(picture, [x + end * step for end in ends], y - TALL / 2 - 4, ends[1] - ends[0])
+        _bracket(picture, [x + end * step for end in ends], y - TALL / 2 - 4, ends[1] - ends[0])
     picture.text(x - 4, y, f"{state}_{{{first}}}", maths=True, colour=MUTED)
     for i, word in enumerate(words, first + 1):
         picture.arrow((x + (box / 2 if i > first + 1 else 8) + 2, y), (x + step - box / 2 - 2, y))
@@ -119,13 +119,11 @@ def _row(picture, y, sizes, state, first, words, dark, marks, *, turned=False, e
             picture.text(x, below + 40, word, **look)
 
 
-def _bow(picture: Drawing, across: Sequence[float], y: float, steps: int) -> None:
-    """Draw a dashed bow from the later state back to the earlier, and say how far it is."""
+def _bracket(picture: Drawing, across: Sequence[float], y: float, steps: int) -> None:
+    """Draw a bracket over two states, and say how far they are apart: a measure, not a way."""
     first, last = across
-    high = y - 36  # the handles of a bow that is 27 high
-    bend = f"C{last:.1f} {high:.1f} {first:.1f} {high:.1f}"
-    picture.path(f"M{last:.1f} {y:.1f} {bend} {first:.1f} {y:.1f}", colour=QUERY, thick=1.6, dashed=True)
-    picture.text((first + last) / 2, y - 40, f"{steps} steps apart", colour=QUERY, bold=True)
+    picture.line((first, y), (first, y - 9), (last, y - 9), (last, y), thick=1.2)
+    picture.text((first + last) / 2, y - 20, f"{steps} steps apart", bold=True)
 
 
 def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: bool = False) -> Drawing:

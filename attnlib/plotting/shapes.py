@@ -20,8 +20,8 @@ def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: 
         D: Width of a head.
         last: Name of the matrix behind the merge, as in ``W_O``.
         framed: Whether q, k and v of a head stand in a frame with one way to it, in place of a way to each;
-            its number then stands on every part that is the head's, and the last matrix is drawn in bands of
-            rows, one for each head.
+            its number then stands on every part that is the head's, its weights have a pattern of their own,
+            and the last matrix is drawn in bands of rows, one for each head.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -127,7 +127,7 @@ class _Stages:
                 self._box(x, y - self.tall / 2, D * u, colour, opacity)
                 self._letter(x + D * u / 2, y, name, colour)
             between = (rows[0] + rows[1]) / 2
-            p.rect(weights, between - self.tall / 2, T * u, self.tall, fill=WEIGHT_FILL, opacity=1, round=2)
+            self._table(weights, between - self.tall / 2, h)
             self._arrow((x + D * u, rows[0]), (weights, between - 8), QUERY)
             self._arrow((x + D * u, rows[1]), (weights, between + 8), KEY)
             self._arrow((weights + T * u, between), (mixed, middle - 8), WEIGHT)
@@ -140,6 +140,16 @@ class _Stages:
             end = mixed + D * u
             self._arrow((end, middle), (end + self.gap, self.middle + (h - (self.H - 1) / 2) * 10), OUTPUT)
         return mixed + D * u + self.gap
+
+    def _table(self, x: float, y: float, h: int) -> None:
+        """Draw the weights of a head; with frames they have a name, and each head looks elsewhere."""
+        T, u = self.T, self.unit
+        pale = 0.25 if self.framed else 1
+        self.picture.rect(x, y, T * u, self.tall, fill=WEIGHT_FILL, opacity=pale, round=2)
+        for i in range(T if self.framed else 0):
+            self.picture.rect(x + ((h + 1) * i % T) * u, y + i * u, u, u, fill=WEIGHT_FILL, round=1)
+        if self.framed:
+            self.picture.text(x + T * u / 2, y - 10, f"A_{h + 1}", maths=True, colour=WEIGHT)
 
     def _lane(self, h: int) -> float:
         return self.middle + (h - (self.H - 1) / 2) * (self.lane + self.between)
