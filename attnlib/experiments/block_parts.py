@@ -26,7 +26,7 @@ USUAL = {"layers": 12, "norm": "before", "without": None, "lr": 1e-3, "warmup": 
 
 
 class PartialBlock(TransformerBlock):
-    """A Transformer's block whose norms can stand elsewhere, and from which one part can be taken.
+    """A Transformer's block whose norms can stand elsewhere, and from which parts can be taken.
 
     Args:
         embed_dim: Model width C.
@@ -34,38 +34,49 @@ class PartialBlock(TransformerBlock):
         norm: Each half is normalised ``"before"`` it (as `TransformerBlock` does), ``"after"`` it was added
             (as in 2017), or not at all: ``"none"``.
         without: What to take out: ``"attention"``, ``"network"``, or the ``"residual"``, so that what a half
-            finds replaces what it read; None for nothing.
+            finds replaces what it read; several as a tuple; None for nothing.
 
     Raises:
         ValueError: If there is no such place or part.
     """
 
     def __init__(
-        self, embed_dim: int, num_heads: int, *, norm: str = "before", without: str | None = None
+        self,
+        embed_dim: int,
+        num_heads: int,
+        *,
+        norm: str = "before",
+        without: str | tuple[str, ...] | None = None,
     ) -> None:
         super().__init__(embed_dim, num_heads)
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {', '.join(NORMS)}, got {norm!r}")
-        if without is not None and without not in PARTS:
-            raise ValueError(f"without must be None or one of {', '.join(PARTS)}, got {without!r}")
-        self.norm, self.without = norm, without
+        parts = (without,) if isinstance(without, str) else without or ()
+        if not set(parts) <= set(PARTS):
+            raise ValueError(f"without must be None or of {', '.join(PARTS)}, got {without!r}")
+        self.norm, self.without = norm, parts
 
     def forward(self, x: Tensor, **options) -> Tensor:
         """Run the block as `TransformerBlock.forward` does, with the same options."""
-        if self.without != "attention":
+        if "attention" not in self.without:
             x = self._half(x, self.attention_norm, lambda h: self.attention(h, **options))
-        if self.without != "network":
+        if "network" not in self.without:
             x = self._half(x, self.network_norm, self._network)
         return x  # (B, T, C)
 
     def _half(self, x: Tensor, norm: nn.Module, part: Callable[[Tensor], Tensor]) -> Tensor:
         found = part(norm(x) if self.norm == "before" else x)
-        x = found if self.without == "residual" else x + found
+        x = found if "residual" in self.without else x + found
         return norm(x) if self.norm == "after" else x
 
 
 def partial_model(
-    text: Letters, layers: int, *, norm: str = "before", without: str | None = None, seed: int = 0
+    text: Letters,
+    layers: int,
+    *,
+    norm: str = "before",
+    without: str | tuple[str, ...] | None = None,
+    seed: int = 0,
 ) -> Decoder:
     """Make a model of letters from such blocks, 64 wide with 4 heads, that reads 32 letters.
 

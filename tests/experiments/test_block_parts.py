@@ -56,10 +56,17 @@ def test_what_is_taken_out_is_not_asked():
         no_road.down_proj.weight.zero_()
         no_road.down_proj.bias.zero_()
     assert no_road(x).abs().max() == 0
+    network_only = PartialBlock(20, 5, without=("attention", "residual"))
+    assert_close(network_only(x), network_only._network(network_only.network_norm(x)))
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"), [({"norm": "inside"}, "norm must be one of"), ({"without": "head"}, "without must be")]
+    ("wrong", "said"),
+    [
+        ({"norm": "inside"}, "norm must be one of"),
+        ({"without": "head"}, "without must be"),
+        ({"without": ("residual", "head")}, "without must be"),
+    ],
 )
 def test_an_unknown_part_is_named(wrong, said):
     with pytest.raises(ValueError, match=said):
