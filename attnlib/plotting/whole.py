@@ -146,8 +146,7 @@ def _look(
         (key, query, value), size = made, 12 if code else SIZE
         picture.text(at[names[0]] + 9, keys, key, colour=KEY, anchor="start", code=code, size=size)
         picture.text(asks - 11, keys, query, colour=QUERY, anchor="end", code=code, size=size)
-        heard = at[max(look, key=look.get)]  # whose value is brought
-        picture.text((heard + asks) / 2 + 2, meet + 15, value, colour=VALUE, code=code, size=size - 1)
+        picture.text(asks + 16, meet, value, colour=VALUE, anchor="start", code=code, size=size)
     picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
     if last:
         picture.circle(asks, meet, 4, fill=OUTPUT)

@@ -10,6 +10,7 @@ from __future__ import annotations
 FIRST = (
     "source-serif-4-latin-wght-normal",
     "source-sans-3-latin-wght-normal",
+    "source-serif-4-latin-wght-italic",
 )
 ASK = """<script>
 if (location.protocol.startsWith("http")) for (const href of [{fonts}]) {{
@@ -19,7 +20,7 @@ if (location.protocol.startsWith("http")) for (const href of [{fonts}]) {{
 if (document.fonts) {{
   const page = document.documentElement;
   const show = () => page.classList.remove("pa-waits");
-  const names = ['1em "Book Serif"', '1em "Book Sans"'];
+  const names = ['1em "Book Serif"', '1em "Book Sans"', 'italic 1em "Book Serif"'];
   page.classList.add("pa-waits");
   setTimeout(show, 2000);
   document.addEventListener("load", ({{ target }}) => {{
