@@ -681,6 +681,8 @@ def test_a_test_that_finds_a_bug_has_a_red_cross():
     loud = plotting.found_by({"a bug": [True, "error", False, False, False]})
     assert texts(loud)[-5:] == ["×", "error", "✓", "✓", "✓"]
     assert loud._repr_svg_().count('fill-opacity="0.4"') == 2
+    grouped = plotting.found_by({"one": [False] * 5, "other": [True] * 5}, groups={"other": "bugs"})
+    assert texts(grouped)[-7:-5] == ["bugs", "other"]
     with pytest.raises(ValueError, match=r"each bug must have 5 answers, got \[1\]"):
         plotting.found_by({"a bug": [True]})
 

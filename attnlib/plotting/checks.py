@@ -24,6 +24,7 @@ from attnlib.plotting.drawing import Drawing, column
 EDGE, WRONG = 8, SERIES[3]
 ICON, TALL = 150, 86  # of the drawing of one test, which its words stand beside
 HIGH = 24  # of a row of cells
+GAP = 28  # between groups of rows, for the name of the next
 TESTS = (
     ("random", "tokens"),
     ("change", "one word"),
@@ -32,7 +33,7 @@ TESTS = (
     ("one", "blind row"),
 )
 ASKED = (
-    ("the loss does not fall below", "that of guessing, on average"),
+    ("a loss below guessing is a bug;", "one at guessing proves nothing"),
     ("no earlier output moves,", "all others do"),
     ("a sentence comes out as alone,", "whatever (?) its padding holds"),
     ("word by word the outputs are", "those of the whole text"),
@@ -58,7 +59,9 @@ def five_tests() -> Drawing:
     return picture
 
 
-def found_by(found: Mapping[str, Sequence[bool | str]]) -> Drawing:
+def found_by(
+    found: Mapping[str, Sequence[bool | str]], *, groups: Mapping[str, str] | None = None
+) -> Drawing:
     """Draw which of the five tests finds which bug: a row for each bug, a red cross where a test fails.
 
     Where a test fails alone, the red is full; where it passes, there is a tick.
@@ -66,6 +69,7 @@ def found_by(found: Mapping[str, Sequence[bool | str]]) -> Drawing:
     Args:
         found: By name of the bug, for each of the five tests, whether it fails; a word, such as ``"error"``,
             is a failure and stands in the place of the cross.
+        groups: For the bug that begins a group of rows, the name of the group; it stands under a thin line.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -75,13 +79,17 @@ def found_by(found: Mapping[str, Sequence[bool | str]]) -> Drawing:
     """
     if any(len(tests) != len(TESTS) for tests in found.values()):
         raise ValueError(f"each bug must have {len(TESTS)} answers, got {[len(t) for t in found.values()]}")
-    wide, top = 60, 64
+    wide, y, groups = 60, 64, groups or {}
     left = EDGE + column(list(found), room=10)
-    picture = Drawing(left + wide * len(TESTS) + EDGE, top + HIGH * len(found) + EDGE)
+    right = left + wide * len(TESTS)
+    picture = Drawing(right + EDGE, y + HIGH * len(found) + GAP * len(groups) + EDGE)
     for n in range(len(TESTS)):
         _name(picture, left + wide * (n + 0.5), 12, n)
-    for i, (name, tests) in enumerate(found.items()):
-        y = top + HIGH * i
+    for name, tests in found.items():
+        if name in groups:
+            picture.line((EDGE, y + 6), (right, y + 6), thick=1)
+            picture.text(left - 10, y + GAP - 9, groups[name], colour=MUTED, bold=True, anchor="end")
+            y += GAP
         picture.text(left - 10, y + HIGH / 2, name, anchor="end")
         for j, fails in enumerate(tests):
             alone = sum(map(bool, tests)) == 1
@@ -93,6 +101,7 @@ def found_by(found: Mapping[str, Sequence[bool | str]]) -> Drawing:
                 picture.text(*middle, said, colour=PAPER if alone else INK, bold=True)
             else:
                 picture.text(*middle, "✓", colour=VALUE, bold=True)
+        y += HIGH
     return picture
 
 
@@ -103,16 +112,15 @@ def _name(p: Drawing, middle: float, y: float, n: int) -> None:
 
 
 def _falls(p: Drawing, middle: float, top: float) -> None:
-    """Draw a loss that comes down to that of guessing, and one that falls below it."""
+    """Draw a loss that comes down to that of guessing, which may be honest, and one that falls below it."""
     left, right, level, low = middle - 62, middle + 48, top + 38, top + 74
     p.line((left, top + 8), (left, low), (right, low), thick=1.2)
     p.line((left, level), (right, level), dashed=True)
     p.text(right, level - 13, "guessing", colour=MUTED, anchor="end")
     honest = f"C{left + 12} {level} {left + 24} {level} {right} {level}"
     falls = f"C{left + 14} {top + 58} {left + 34} {low - 6} {right} {low - 6}"
-    for bend, colour in ((honest, VALUE), (falls, WRONG)):
+    for bend, colour in ((honest, MUTED), (falls, WRONG)):
         p.path(f"M{left + 4} {top + 12} {bend}", colour=colour, thick=2.2)
-    p.text(right + 11, level, "✓", colour=VALUE, bold=True)
     p.text(right + 11, low - 6, "×", colour=WRONG, bold=True)
 
 
@@ -160,11 +168,11 @@ def _same(p: Drawing, left: float, y: float, cell: float, there: int, here: int,
 
 
 def _blind(p: Drawing, middle: float, top: float) -> None:
-    """Draw a table in which one query sees nothing, and its output."""
+    """Draw the table of a text padded in front, whose first query sees nothing, and its output."""
     left, top, cell = middle - 66, top + 12, 15
     for i, j in np.ndindex(4, 4):
-        _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if i != 1 and j <= i else None)
-    y = top + 1.5 * cell - 1
+        _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if 0 < j <= i else None)
+    y = top + 0.5 * cell - 1
     p.rect(left - 2, y - cell / 2 - 1, 4 * cell + 2.5, cell + 2, edge=QUERY, thick=1.6)
     p.arrow((left + 4 * cell + 4, y), (left + 4 * cell + 22, y), head=6)
     p.text(left + 4 * cell + 31, y, "0", bold=True)

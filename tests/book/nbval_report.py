@@ -47,7 +47,7 @@ TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-looks", "fig-shares"}
 TRAINED |= {"fig-sink", "fig-drop"}
 TRAINED |= {"fig-where"}
 TRAINED |= {"fig-two-writers"}
-TRAINED |= {"fig-mistakes-loss", "fig-mistakes-explain", "fig-mistakes-hidden"}
+TRAINED |= {"fig-mistakes-explain", "fig-mistakes-hidden"}
 TRAINED |= {"fig-together-pairs", "fig-together-answer"}
 
 KINDS = {
