@@ -60,7 +60,8 @@ def arc(start: int, end: int) -> str:
 def entry(chapter: Chapter, address: str) -> str:
     """Return a chapter's dot, title and question, as a link."""
     y = ROW * chapter.number
-    said = " and ".join(str(number) for number in chapter.needs)
+    *others, last = map(str, chapter.needs or [""])
+    said = " and ".join(filter(None, [", ".join(others), last]))
     label = f"{chapter.title}. {chapter.question}" + (f" Needs {said}." if said else "")
     return (
         f'<a href="{escape(address)}" aria-label="{escape(label)}">'
