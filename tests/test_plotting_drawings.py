@@ -23,6 +23,7 @@ DRAWINGS = {
     "large table": plotting.attention_table(
         LONG, scores=np.full((8, 8), -9.9), weights=np.eye(8), values=np.ones((8, 3)), digits=1
     ),
+    "groupings": plotting.two_groupings(12, 4, 4),
     "network": plotting.unrolled_network(LONG),
     "long network": plotting.unrolled_network(LONG + LONG),
     "full network": plotting.unrolled_network(SENTENCE),
@@ -528,6 +529,16 @@ def test_a_window_is_a_band_and_each_layer_reaches_one_window_further():
     for wrong in ((11, 3, 3), (10, 3, 4), (10, 0, 1), (6, 3, 3)):
         with pytest.raises(ValueError, match="must"):
             plotting.window_reach(*wrong)
+
+
+def test_the_table_grows_with_the_square_of_the_tokens_and_the_sum_not_at_all():
+    def cells(n):
+        drawn = plotting.two_groupings(n, F=3, D=2)._repr_svg_()
+        return [drawn.count(f'fill="{colour}" fill-opacity') for colour in (WEIGHT, OUTPUT)]
+
+    assert [cells(n) for n in (5, 10)] == [[25, 6], [100, 6]]
+    with pytest.raises(ValueError, match="px wide"):
+        plotting.two_groupings(40, 4, 4)
 
 
 def test_a_key_without_a_row_of_its_own_spoils_the_answers_of_others():

@@ -33,6 +33,7 @@ from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.forks import forked
 from attnlib.plotting.gates import gate, gru_cell, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
+from attnlib.plotting.groupings import two_groupings
 from attnlib.plotting.hearing import hearing
 from attnlib.plotting.lines import curves, lines
 from attnlib.plotting.looks import two_looks
@@ -137,6 +138,7 @@ __all__ = [
     "token_bill",
     "traffic",
     "turned_arrows",
+    "two_groupings",
     "two_looks",
     "two_orders",
     "two_steps",
