@@ -23,22 +23,23 @@ TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 @functools.cache
+def tables() -> dict[str, dict]:
+    """Return the TOML file of each topic: its quiz and all of its exercises."""
+    files = [f for f in resources.files("attnlib.learn.bank").iterdir() if f.name.endswith(".toml")]
+    return {f.name.removesuffix(".toml"): tomllib.loads(f.read_text("utf8")) for f in files}
+
+
+@functools.cache
 def read() -> dict[str, dict]:
     """Return every data exercise by its id, as it stands in the TOML files."""
-    files = [f for f in resources.files("attnlib.learn.bank").iterdir() if f.name.endswith(".toml")]
-    tables = [tomllib.loads(f.read_text("utf8")) for f in files]
-    return {spec["id"]: spec for table in tables for spec in table.get("exercise", [])}
+    specs = [spec for table in tables().values() for spec in table["exercise"]]
+    return {spec["id"]: spec for spec in specs if spec["kind"] != "function"}
 
 
-def exercises() -> list[Exercise]:
-    """Return the data exercises, ready to grade."""
-    return [
-        Exercise(
-            spec["id"], spec["title"], spec["difficulty"], spec["minutes"],
-            tuple(spec["hints"]), grader(spec), spec["lesson"],
-        )
-        for spec in read().values()
-    ]  # fmt: skip
+def exercise(spec: dict, grade: Callable[[object], str | None]) -> Exercise:
+    """Return an exercise as its file tells it, with what grades it."""
+    told = (spec[key] for key in ("id", "title", "difficulty", "minutes"))
+    return Exercise(*told, tuple(spec["hints"]), grade, spec["lesson"])
 
 
 def grader(spec: dict) -> Callable[[object], str | None]:

@@ -1,9 +1,11 @@
+import re
 import signal
+from pathlib import Path
 
 import pytest
 import torch
 
-from attnlib.learn import bank, check, exercises, hint, record
+from attnlib.learn import bank, check, data, exercises, hint, record
 from attnlib.learn.grading import Exercise
 
 
@@ -84,12 +86,12 @@ def endless_list():
 
 
 STOPPED = {
-    "it stopped in line 69, raise error, with ZeroDivisionError: boom.": ZeroDivisionError("boom"),
-    "it stopped in line 69, raise error, with SystemExit.": SystemExit(),
-    "it stopped in line 69, raise error, with GeneratorExit.": GeneratorExit(),
-    "it stopped in line 69, raise error, with Refusal: no 'code'.": Refusal("no `code`."),
-    "it stopped in line 69, raise error, with UnspeakableError.": UnspeakableError(),
-    "it stopped in line 69, raise error, with Nameless.": NamelessError(),
+    "it stopped in line 71, raise error, with ZeroDivisionError: boom.": ZeroDivisionError("boom"),
+    "it stopped in line 71, raise error, with SystemExit.": SystemExit(),
+    "it stopped in line 71, raise error, with GeneratorExit.": GeneratorExit(),
+    "it stopped in line 71, raise error, with Refusal: no 'code'.": Refusal("no `code`."),
+    "it stopped in line 71, raise error, with UnspeakableError.": UnspeakableError(),
+    "it stopped in line 71, raise error, with Nameless.": NamelessError(),
 }
 
 
@@ -222,6 +224,19 @@ def test_an_unusable_progress_file_is_told_and_kept(capsys, tmp_path):
     assert "passed" in out
     assert "Progress was left alone" in out
     assert (tmp_path / "progress.json").read_text() == "{broken"
+
+
+@pytest.mark.parametrize("topic", bank.CHAPTERS.values())
+def test_a_file_has_the_sentences_that_its_graders_say_and_no_others(topic):
+    code = Path(bank.__file__).with_name(f"{topic}.py").read_text("utf8")
+    table = data.tables()[topic]
+    tables = [
+        table.get("says", {}),
+        *(spec["says"] for spec in table["exercise"] if spec["kind"] == "function"),
+    ]
+    told = {key for says in tables for key in says}
+    assert set(re.findall(r"says\[[\"'](\w+)[\"']\]", code)) <= told
+    assert {key for key in told if not re.search(rf"[\"']{key}[\"']", code)} == set()
 
 
 @pytest.mark.parametrize("exercise", bank.exercises().values(), ids=bank.exercises())

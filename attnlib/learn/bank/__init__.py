@@ -1,10 +1,9 @@
-"""The exercises and quizzes: for each topic a module of graders, and a file of data and quiz."""
+"""The exercises and quizzes: for each topic a file of all that is said, and a module of graders for functions."""
 
 from __future__ import annotations
 
 import functools
-import tomllib
-from importlib import import_module, resources
+from importlib import import_module
 
 from attnlib.learn import data
 from attnlib.learn.grading import Exercise, describe
@@ -25,9 +24,16 @@ CHAPTERS = {
 @functools.cache
 def exercises() -> dict[str, Exercise]:
     """Return every exercise by its id, in the order of the book."""
-    found = data.exercises()
+    found = []
     for topic in CHAPTERS.values():
-        found += import_module(f"{__name__}.{topic}").EXERCISES
+        graders, table = import_module(f"{__name__}.{topic}"), data.tables()[topic]
+        for spec in table["exercise"]:
+            if spec["kind"] == "function":
+                says = table.get("says", {}) | spec["says"]  # what the topic's graders share, and its own
+                grade = functools.partial(getattr(graders, spec["grader"]), says=says)
+            else:
+                grade = data.grader(spec)
+            found.append(data.exercise(spec, grade))
     return {one.id: one for one in sorted(found, key=lambda one: tuple(map(int, one.id.split("."))))}
 
 
@@ -42,6 +48,5 @@ def quiz_data(chapter: str) -> dict:
         raise TypeError(f'the chapter must be text, like "3", got {describe(chapter)}; put it in quotes')
     if chapter not in CHAPTERS:
         raise ValueError(f"there is no quiz {chapter!r}; there are {', '.join(CHAPTERS)}")
-    file = resources.files(__name__) / f"{CHAPTERS[chapter]}.toml"
-    table = tomllib.loads(file.read_text("utf8"))
+    table = data.tables()[CHAPTERS[chapter]]
     return {key: table[key] for key in ("chapter", "title", "question")}

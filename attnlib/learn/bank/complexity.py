@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Iterator
 
@@ -13,7 +14,7 @@ from torch.nn.functional import normalize, pad
 from attnlib.functional import attention
 from attnlib.learn.calling import AnswerError, call
 from attnlib.learn.footprint import footprint
-from attnlib.learn.grading import Exercise, by_cases, close, compare, name_number, normal, numbers, single
+from attnlib.learn.grading import by_cases, close, compare, name_number, normal, numbers, single
 from attnlib.linear import elu_plus_one, linear_attention
 
 
@@ -21,137 +22,90 @@ def _random(*shape: int, seed: int) -> Tensor:
     return normal(*shape, seed=seed).double()
 
 
-def crossover(answer: object) -> str | None:
+def crossover(answer: object, says: dict[str, str]) -> str | None:
     """Grade the length at which core and projections are equal, with grouped heads."""
     for d, H, Hkv in ((768, 12, 3), (1024, 16, 16), (512, 8, 1)):
-        at_d = "at n = d the core is the smaller one. Write both sides down: 4 n² d = 4 n d² + 4 n d · (width of all keys)."
         known = [
-            (
-                2.0 * d,
-                "that is for as many key heads as query heads; fewer of them make the projections of K and V smaller.",
-            ),
-            (d, at_d),
-            (
-                2.0 * d * Hkv / H,
-                "the projections of queries and output do not shrink; only those of K and V do.",
-            ),
-            (d * (1 + Hkv / H) / 2, "half of it: a product was left out of the projections. There are four."),
-            (d * (3 + Hkv / H) / 2, "only one projection shrinks in yours; K and V both do."),
-            (d * (1 + H / Hkv), "the quotient is upside down: keys are Hkv heads wide, queries H."),
+            (2 * d, says["as_many_heads"]),
+            (d, says["at_d"]),
+            (2 * d * Hkv / H, says["all_shrink"]),
+            (d * (1 + Hkv / H) / 2, says["half"]),
+            (d * (3 + Hkv / H) / 2, says["one_shrinks"]),
+            (d * (1 + H / Hkv), says["upside_down"]),
         ]
-        if Hkv == H:
-            known = [(d, at_d)]
-        wrong = name_number(
-            single(call(answer, d, H, Hkv)), d + d * Hkv / H, known, f"with d = {d}, H = {H}, Hkv = {Hkv}: "
-        )
+        where = says["where"].format(d=d, H=H, Hkv=Hkv)
+        wrong = name_number(single(call(answer, d, H, Hkv)), d + d * Hkv / H, known, where)
         if wrong:
             return wrong
     return None
 
 
-def cache(answer: object) -> str | None:
+def cache(answer: object, says: dict[str, str]) -> str | None:
     """Grade the bytes of a KV cache."""
     for B, layers, d, H, Hkv, n, width in ((5, 10, 768, 12, 3, 1000, 4), (7, 32, 4096, 32, 8, 700, 2)):
         D = d // H
-        right = 2.0 * B * layers * Hkv * D * n * width
+        right = 2 * B * layers * Hkv * D * n * width
         known = [
-            (right / 2, "half of it: keys and values are both kept."),
-            (
-                right * H / Hkv,
-                "too large by H / Hkv: you count the query heads, or take a head to be d / Hkv wide. Hkv heads are kept, each d / H wide.",
-            ),
-            (right / B, "that is one sequence; each of the B has keys and values of its own."),
-            (right / layers, "that is one layer; every layer has keys and values of its own."),
-            (right / 2 * H / Hkv, "keys and values are both kept, and only Hkv heads of each."),
-            (right * 8, "that is in bits; the width is given in bytes."),
-            (right / width, "those are numbers; each takes `width` bytes."),
-            (right * H, "each head is d / H wide, not d."),
-            (right * n, "the cache holds keys and values, not scores: it grows with n, not n²."),
-            (right / D, "each head keeps d / H numbers for a token, not one."),
-            (right / Hkv, "every one of the Hkv heads keeps its keys and values."),
+            (right / 2, says["half"]),
+            (right * H / Hkv, says["query_heads"]),
+            (right / B, says["one_sequence"]),
+            (right / layers, says["one_layer"]),
+            (right / 2 * H / Hkv, says["half_of_query_heads"]),
+            (right * 8, says["bits"]),
+            (right / width, says["numbers"]),
+            (right * H, says["wide_heads"]),
+            (right * n, says["scores"]),
+            (right / D, says["one_number"]),
+            (right / Hkv, says["one_head"]),
         ]
-        where = (
-            f"with {B} sequences, {layers} layers, d = {d}, H = {H}, Hkv = {Hkv}, n = {n} and {width} bytes: "
-        )
+        where = says["where"].format(B=B, layers=layers, d=d, H=H, Hkv=Hkv, n=n, width=width)
         wrong = name_number(single(call(answer, B, layers, d, H, Hkv, n, width)), right, known, where)
         if wrong:
             return wrong
     return None
 
 
-def window_pairs(answer: object) -> str | None:
+def window_pairs(answer: object, says: dict[str, str]) -> str | None:
     """Grade how many pairs a causal sliding window looks at."""
     for n, window in ((10, 3), (7, 1), (1000, 64), (4, 9)):
-        right = sum(min(i + 1, window) for i in range(n))
-        full, wide = n * (n + 1) // 2, sum(min(i + 1, window + 1) for i in range(n))
         known = [
-            (
-                float(n * n),
-                "that is every pair; a query sees at most `window` keys, and none that come later.",
-            ),
-            (
-                float(n * window),
-                "the first queries have fewer keys than the window: the first sees itself alone.",
-            ),
-            (
-                float(sum(min(i, window - 1) for i in range(n))),
-                "the query itself is one of the keys in its window.",
-            ),
-            (
-                float(sum(min(i, window) for i in range(n))),
-                "the query itself is left out: it is the last key of its window, and the first query sees itself.",
-            ),
-            (float(wide), "one key too many a query: the window counts the query itself."),
-            (
-                float(sum(min(n, i + window) - max(0, i - window + 1) for i in range(n))),
-                "your window looks ahead too; it is causal.",
-            ),
-            (float(full), "that is the whole triangle; a query sees at most `window` keys."),
+            (n * n, says["every_pair"]),
+            (n * window, says["always_full"]),
+            (sum(min(i, window - 1) for i in range(n)), says["not_itself"]),
+            (sum(min(i, window) for i in range(n)), says["before_itself"]),
+            (sum(min(i + 1, window + 1) for i in range(n)), says["one_too_many"]),
+            (sum(min(n, i + window) - max(0, i - window + 1) for i in range(n)), says["ahead"]),
+            (n * (n + 1) // 2, says["triangle"]),
         ]
         if window >= n:
-            known = [
-                (
-                    float(n * window - window * (window - 1) // 2),
-                    "a window longer than the text sees what is there, and no more.",
-                )
-            ]
-        where = f"with n = {n} and a window of {window}: "
-        wrong = name_number(
-            single(call(answer, n, window)), right, [pair for pair in known if pair[0] != right], where
-        )
+            known = [(n * window - window * (window - 1) // 2, says["beyond_the_text"])]
+        right, where = sum(min(i + 1, window) for i in range(n)), says["where"].format(n=n, window=window)
+        wrong = name_number(single(call(answer, n, window)), right, known, where)
         if wrong:
             return wrong
     return None
 
 
-def intensity(answer: object) -> str | None:
+def intensity(answer: object, says: dict[str, str]) -> str | None:
     """Grade the operations a byte of one decoding step."""
     for group, width in ((5, 1), (3, 4), (1, 2), (8, 2)):  # at width 1 no two mistakes meet
-        right = 2 * group / width
         known = [
-            (width / (2 * group), "upside down: operations for each byte, not bytes for each operation."),
-            (4 * group / width, "twice too much: keys and values are both read."),
-            (
-                group / width,
-                "half of it: two products, with keys and with values, of two operations for each number.",
-            ),
-            (
-                2 / width,
-                "the whole group of query heads uses the same keys: each works on every key that is read.",
-            ),
-            (2 / (width * group), "the group shares what is read; it does not share the work."),
-            (2 * group / (8 * width), "the width is in bytes already."),
-            (2.0 * group, "those are operations a number; a number takes `width` bytes."),
+            (width / (2 * group), says["upside_down"]),
+            (4 * group / width, says["twice"]),
+            (group / width, says["half"]),
+            (2 / width, says["one_query_head"]),
+            (2 / (width * group), says["work_shared"]),
+            (2 * group / (8 * width), says["bits"]),
+            (2 * group, says["per_number"]),
         ]
-        known = [pair for pair in known if not math.isclose(pair[0], right)]
-        where = f"with a group of {group} and {width} bytes a number: "
-        wrong = name_number(single(call(answer, group, width)), right, known, where)
+        where = says["where"].format(group=group, width=width)
+        wrong = name_number(single(call(answer, group, width)), 2 * group / width, known, where)
         if wrong:
             return wrong
     return None
 
 
-def merge(answer: object) -> str | None:
+def merge(answer: object, says: dict[str, str]) -> str | None:
     """Grade the merging of two blocks of an online softmax."""
     scores, values = _random(7, seed=0) * 2, _random(7, 3, seed=1)
     for shift in ((0.0, 0.0), (1000.0, 1000.0), (0.0, 1000.0), (1000.0, 0.0)):
@@ -162,22 +116,19 @@ def merge(answer: object) -> str | None:
         m1, l1, o1, m2, l2, o2 = parts
         got = numbers(call(answer, *(x.clone() for x in parts)))
         if any(shift) and not torch.isfinite(got).all():
-            return f"right for small scores, but with m1 near {shift[0]:g} and m2 near {shift[1]:g} `exp` overflows: subtract the larger of m1 and m2 before it."
+            return says["overflows"].format(m1=shift[0], m2=shift[1])
         top = torch.maximum(m1, m2)
         a, b = (m1 - top).exp(), (m2 - top).exp()
-        wrong = compare(
-            got,
-            every.softmax(0) @ values,
-            [
-                ((l1 * o1 + l2 * o2) / (l1 + l2), "l1 and l2 are relative to different maxima: rescale each by exp(m - larger m) first."),
-                ((o1 + o2) / 2, "a plain mean: the block with the larger exponentials must count for more."),
-                (o1 + o2, "a sum of two means is not a mean: weigh them, and divide by the sum of the weights."),
-                ((a * o1 + b * o2) / (a + b), "you weigh with the largest score of each block alone; the sums l1 and l2 say how many there are near it."),
-                (a * l1 * o1 + b * l2 * o2, "the weighing is right; divide by the sum of the two weights."),
-                ((b * l1 * o1 + a * l2 * o2) / (b * l1 + a * l2), "the factors are swapped, or have the wrong sign: block 1 is rescaled by exp(m1 - larger m), which is at most 1."),
-                ((a * o1 + b * o2) / (a * l1 + b * l2), "o1 and o2 are means already: multiply them by l1 and l2 to have the sums back."),
-            ],
-        )  # fmt: skip
+        mistakes = [
+            ((l1 * o1 + l2 * o2) / (l1 + l2), says["not_rescaled"]),
+            ((o1 + o2) / 2, says["plain_mean"]),
+            (o1 + o2, says["sum_of_means"]),
+            ((a * o1 + b * o2) / (a + b), says["largest_alone"]),
+            (a * l1 * o1 + b * l2 * o2, says["not_divided"]),
+            ((b * l1 * o1 + a * l2 * o2) / (b * l1 + a * l2), says["swapped"]),
+            ((a * o1 + b * o2) / (a * l1 + b * l2), says["means_not_sums"]),
+        ]
+        wrong = compare(got, every.softmax(0) @ values, mistakes)
         if wrong:
             return wrong
     return None
@@ -209,7 +160,19 @@ def _shifted(scores: Tensor) -> Tensor:
     return (scores - scores.max()).exp()
 
 
-def one_pass(answer: object) -> str | None:
+def _on_blocks(function: object) -> object:
+    """Return a learner's function of blocks as one of scores, values and a size of blocks."""
+    if not callable(function):
+        return function
+
+    @functools.wraps(function)
+    def answer(*case: object) -> object:
+        return function(_blocks(*case))
+
+    return answer
+
+
+def one_pass(answer: object, says: dict[str, str]) -> str | None:
     """Grade an online softmax over blocks that come once."""
     cases = []
     for n, size, width in ((11, 3, 3), (7, 5, 2), (13, 2, 7)):
@@ -217,50 +180,44 @@ def one_pass(answer: object) -> str | None:
         scores[-1] = scores.max() + 1.0  # the maximum grows on the way
         cases.append((scores, _random(n, width, seed=3), size))
     mistakes = [
-        (lambda *case: _online(*case, sums=False, mix=False), "what was summed before is relative to an older maximum: rescale it by exp(old - new)."),
-        (lambda *case: _online(*case, mix=False), "the sum is rescaled, the mixed values are not: both are relative to the old maximum."),
-        (lambda *case: _online(*case, sums=False), "the mixed values are rescaled, the sum is not: both are relative to the old maximum."),
-        (lambda *case: _each(*case).mean(0), "a mean of the blocks' own results: a block with larger scores must count for more."),
-        (lambda *case: _each(*case).sum(0), "a softmax for each block, summed: the weights then sum to the number of blocks."),
-        (lambda *case: _each(*case)[-1], "that is the last block alone; carry the sums on from block to block."),
-        (lambda s, v, _: s.exp() @ v / _shifted(s).sum(), "sum and mixed values are relative to different maxima."),
-        (lambda s, v, _: _shifted(s) @ v, "divide by the sum of the exponentials at the end."),
-        (lambda s, v, _: s.exp() @ v, "divide by the sum of the exponentials at the end."),
-    ]  # fmt: skip
+        (lambda *case: _online(*case, sums=False, mix=False), says["not_rescaled"]),
+        (lambda *case: _online(*case, mix=False), says["mix_not_rescaled"]),
+        (lambda *case: _online(*case, sums=False), says["sum_not_rescaled"]),
+        (lambda *case: _each(*case).mean(0), says["mean_of_blocks"]),
+        (lambda *case: _each(*case).sum(0), says["sum_of_blocks"]),
+        (lambda *case: _each(*case)[-1], says["last_block"]),
+        (lambda s, v, _: s.exp() @ v / _shifted(s).sum(), says["different_maxima"]),
+        (lambda s, v, _: _shifted(s) @ v, says["not_divided"]),
+        (lambda s, v, _: s.exp() @ v, says["not_divided"]),
+    ]
 
-    @functools.wraps(answer)
-    def on_blocks(*case: object) -> object:
-        return answer(_blocks(*case))
-
-    own = {"softmax"}, "it calls softmax; keep a maximum and a sum yourself."
-    wrong = by_cases(on_blocks, lambda s, v, _: s.softmax(0) @ v, cases, mistakes, ready_made=own)
-    return wrong or _extreme_scores(answer) or _keeps_blocks(answer)
+    own = {"softmax"}, says["ready_made"]
+    wrong = by_cases(_on_blocks(answer), lambda s, v, _: s.softmax(0) @ v, cases, mistakes, ready_made=own)
+    return wrong or _extreme_scores(answer, says) or _keeps_blocks(answer, says)
 
 
-def _extreme_scores(answer: Callable) -> str | None:
+def _extreme_scores(answer: Callable, says: dict[str, str]) -> str | None:
     """Try scores near 1000 and -1000, and both in one block."""
     values, scores = _random(7, 3, seed=3), _random(7, seed=4)
     far = torch.tensor([-1000.0, 0.0, 1000.0, -1000.0, 900.0, 1000.0, 0.0]).double()
     cases = [
-        (scores + 1000, "with scores near 1000 `exp` overflows: subtract the largest so far."),
-        (scores - 1000, "with scores near -1000 every exponential is 0: does your maximum start at 0? It must start at minus infinity."),
-        (scores + 1000 * (torch.arange(7) > 2), "when a later block is near 1000 `exp` overflows: the largest score so far must follow the blocks."),
-        (scores + far, "with scores of -1000 and 1000 in one block: subtract the largest score of all so far, not the first or the mean of a block."),
-    ]  # fmt: skip
+        (scores + 1000, says["large"]),
+        (scores - 1000, says["far_below"]),
+        (scores + 1000 * (torch.arange(7) > 2), says["large_later"]),
+        (scores + far, says["far_apart"]),
+    ]
     for extreme, words in cases:
         got = numbers(call(answer, _blocks(extreme, values, 3)))
         if not close(got, extreme.softmax(0) @ values):
-            return f"right for small scores, but {words}"
+            return words
     return None
 
 
-def _keeps_blocks(answer: Callable) -> str | None:
+def _keeps_blocks(answer: Callable, says: dict[str, str]) -> str | None:
     """Tell whether more is held than a block and three things, over three hundred blocks."""
     scores, values = _random(900, seed=5), _random(900, 3, seed=6)
     needs = footprint(answer, lambda: _blocks(scores, values, 3))
-    if needs.held > 450 or needs.python > 2**14:
-        return "right, but blocks are kept, or their scores: use each as it comes. A maximum, a sum and the mixed values are enough."
-    return None
+    return says["blocks_kept"] if needs.held > 450 or needs.python > 2**14 else None
 
 
 def _linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -273,42 +230,34 @@ def _before(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return weights @ v / weights.sum(-1, keepdim=True)
 
 
-def recurrence(answer: object) -> str | None:
+def recurrence(answer: object, says: dict[str, str]) -> str | None:
     """Grade linear attention as a recurrence."""
     cases = [
-        (
-            _random(T, F, seed=4).exp().float(),
-            _random(T, F, seed=5).exp().float(),
-            _random(T, Dv, seed=6).float(),
-        )
+        (normal(T, F, seed=4).exp(), normal(T, F, seed=5).exp(), normal(T, Dv, seed=6))
         for T, F, Dv in ((6, 4, 3), (5, 2, 7), (11, 5, 2))
     ]
-    early = "you read before you write: add the token's own key and value to the state first, then answer its query."
-    soft = "that is softmax attention: here a weight is the product of q and k itself."
     mistakes = [
-        (_before, early),
-        (lambda *case: _before(*case).nan_to_num(0), early),
-        (lambda q, k, v: (q @ k.T).tril() @ v, "divide by the sum of the weights: the query times the sum of the keys so far."),
-        (lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), "every token sees the whole text; token t may use the state after t tokens only."),
-        (lambda q, k, v: (q @ k.T).tril() @ v / torch.arange(1, len(q) + 1)[:, None], "divide by the sum of the weights, not by their number."),
-        (lambda q, k, v: (q @ k.T).tril() @ v / (q @ k.sum(0))[:, None], "you divide by the sum over all keys; the sum of keys belongs to the state, and grows with it."),
-        (lambda q, k, v: attention(q, k, v, causal=True, scale=1.0), soft),
-        (lambda q, k, v: attention(q, k, v, causal=True), soft),
-        (lambda q, k, v: v, "only the token's own key and value are used: the state has to be added up."),
-        (lambda *case: _linear(*case)[-1], "that is the last output; collect one for every token, and stack them."),
-    ]  # fmt: skip
-    return by_cases(answer, _linear, cases, mistakes) or _goes_back(answer)
+        (_before, says["read_first"]),
+        (lambda *case: _before(*case).nan_to_num(0), says["read_first"]),
+        (lambda q, k, v: (q @ k.T).tril() @ v, says["not_divided"]),
+        (lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), says["whole_text"]),
+        (lambda q, k, v: (q @ k.T).tril() @ v / torch.arange(1, len(q) + 1)[:, None], says["by_number"]),
+        (lambda q, k, v: (q @ k.T).tril() @ v / (q @ k.sum(0))[:, None], says["by_all_keys"]),
+        (lambda q, k, v: attention(q, k, v, causal=True, scale=1.0), says["softmax"]),
+        (lambda q, k, v: attention(q, k, v, causal=True), says["softmax"]),
+        (lambda q, k, v: v, says["own_alone"]),
+        (lambda *case: _linear(*case)[-1], says["last_alone"]),
+    ]
+    return by_cases(answer, _linear, cases, mistakes) or _goes_back(answer, says)
 
 
-def _goes_back(answer: Callable, T: int = 256) -> str | None:
+def _goes_back(answer: Callable, says: dict[str, str], T: int = 256) -> str | None:
     """Tell whether all pairs are held, or every token goes through those before it again."""
-    q, k = (_random(T, 4, seed=seed).exp().float() for seed in (7, 8))
+    q, k = (normal(T, 4, seed=seed).exp() for seed in (7, 8))
     needs = footprint(answer, q, k, torch.ones(T, 3))
     if needs.held >= T * T // 4 or needs.python >= 2 * T * T:
-        return "right, but it makes a table of all pairs, T by T, at once or row by row: go through the tokens, and keep a state of fixed size."
-    if needs.read >= T * T // 2:
-        return "right, but every token goes through the keys before it again: add each key and value to a state once, and read the state only."
-    return None
+        return says["all_pairs"]
+    return says["goes_back"] if needs.read >= T * T // 2 else None
 
 
 def _beginning(q: Tensor, k: Tensor) -> Tensor:
@@ -316,26 +265,27 @@ def _beginning(q: Tensor, k: Tensor) -> Tensor:
     return 1 + s + s**2 / 2
 
 
-def exponential_features(answer: object) -> str | None:
+def exponential_features(answer: object, says: dict[str, str]) -> str | None:
     """Grade features whose product is 1 + s + s²/2, and not more of them than are needed."""
     for n, (T, S, D) in enumerate(((5, 7, 3), (11, 3, 5), (7, 13, 2))):
-        where = f"right at first, but not for vectors {D} wide: " if n else ""
+        where = says["where"].format(D=D) if n else ""
         q, k = normal(T, D, seed=n) * 0.8, normal(S, D, seed=n + 10) * 0.8
         given = [call(answer, x.clone()) for x in (q, k)]
-        made = [_features(one, x) for one, x in zip(given, (q, k), strict=True)]
-        if made[0].shape[1] != made[1].shape[1]:
-            return f"{where}{T} vectors get {made[0].shape[1]} features each, {S} get {made[1].shape[1]}: each vector has its own, whatever stands beside it."
-        got = made[0] @ made[1].mT
+        of_q, of_k = (_features(one, x, says) for one, x in zip(given, (q, k), strict=True))
+        many, others = of_q.shape[1], of_k.shape[1]
+        if many != others:
+            return where + says["number_varies"].format(T=T, many=many, S=S, others=others)
+        got = of_q @ of_k.mT
         coarse = any(str(getattr(one, "dtype", "")).endswith("float16") for one in given)  # bfloat16 too
         if not close(got, _beginning(q.double(), k.double()), 0.2 if coarse else 1e-3):
-            return where + _other_terms(got, q.double(), k.double())
-        enough, many = (D + 1) * (D + 2) // 2, made[0].shape[1]
+            return where + _other_terms(got, q.double(), k.double(), says)
+        enough = (D + 1) * (D + 2) // 2
         if many > enough:
-            return f"right, but {many} features for vectors {D} wide, where {enough} do: some are alike, as x_i x_j and x_j x_i are. How much must one that stands for two count?"
+            return says["too_many"].format(many=many, D=D, enough=enough)
     return None
 
 
-def _features(given: object, x: Tensor) -> Tensor:
+def _features(given: object, x: Tensor, says: dict[str, str]) -> Tensor:
     """Read the features of vectors ``(T, D)``.
 
     Raises:
@@ -343,87 +293,70 @@ def _features(given: object, x: Tensor) -> Tensor:
     """
     got = numbers(given)
     if got.ndim != 2 or got.shape[0] != len(x):
-        turned = " Vectors are rows." if got.ndim == 2 and got.shape[1] == len(x) else ""
-        apart = " Lay the products of each vector out in one row." if got.ndim > 2 else ""
-        raise AnswerError(
-            f"for x {tuple(x.shape)} the features should be ({len(x)}, F), yours are {tuple(got.shape)}.{turned}{apart}"
-        )
+        said = [says["shape"].format(x=tuple(x.shape), T=len(x), got=tuple(got.shape))]
+        if got.ndim == 2 and got.shape[1] == len(x):
+            said.append(says["turned"])
+        if got.ndim > 2:
+            said.append(says["not_flat"])
+        raise AnswerError(" ".join(said))
     if not got.isfinite().all():
-        raise AnswerError("the features must be finite numbers, whatever the sign of x.")
+        raise AnswerError(says["not_finite"])
     return got
 
 
-def _other_terms(got: Tensor, q: Tensor, k: Tensor) -> str:
+def _other_terms(got: Tensor, q: Tensor, k: Tensor, says: dict[str, str]) -> str:
     """Say which terms the product of the features has instead of 1 + s + s²/2."""
     s, squares, D = q @ k.mT, q**2 @ k.mT**2, q.shape[1]
     terms = torch.stack([torch.ones_like(s), s, squares, (s**2 - squares) / 2], -1).flatten(0, 1)
     found = torch.linalg.lstsq(terms, got.flatten()[:, None]).solution[:, 0]
     if not close((terms @ found).reshape(got.shape), got, 1e-3):
-        return _no_polynomial(got, q, k)
+        return _no_polynomial(got, q, k, says)
     one, plain, square, mixed = (round(x, 3) + 0.0 for x in found.tolist())
     if abs(plain * D**0.5 - 1) < 5e-3 or abs(plain * D - 1) < 5e-3:
-        return "s is q · k as it is here; yours is divided by the width or its root."
-    known = [
-        ((1, 1, 0, 0), "that is 1 + s; the square is missing. A square of a sum has a term for each pair of numbers of x."),
-        ((0, 0, 1, 2), "that is s² alone: what feature gives 1, and which give s?"),
-        ((0, 0, 0.5, 1), "that is s²/2 alone: what feature gives 1, and which give s?"),
-        ((1, 2, 1, 2), "that is (1 + s)², and s counts twice in it: let the three parts have factors of their own."),
-        ((0.5, 1, 0.5, 1), "that is (1 + s)²/2, which begins with a half. What is missing?"),
-    ]  # fmt: skip
+        return says["s_divided"]
+    known = [  # how often 1, s, q_i² k_i² and q_i k_i q_j k_j count
+        ((1, 1, 0, 0), says["no_square"]),
+        ((0, 0, 1, 2), says["square_alone"]),
+        ((0, 0, 0.5, 1), says["half_square_alone"]),
+        ((1, 2, 1, 2), says["sum_squared"]),
+        ((0.5, 1, 0.5, 1), says["half_sum_squared"]),
+        ((1, 1, 1, 2), says["whole_square"]),
+        ((1, 1, 0.25, 0.5), says["quarter_square"]),
+        ((1, 1, 0.5, 0.5), says["pairs_once"]),
+        ((1, 1, 1, 1), says["squares_as_pairs"]),
+        ((1, 1, 0.5, 0), says["no_pairs"]),
+        ((1, 1, 1, 0), says["no_pairs"]),
+        ((1, 1, 0, 1), says["no_squares"]),
+    ]
     for form, words in known:
         if all(abs(a - b) < 5e-3 for a, b in zip(form, (one, plain, square, mixed), strict=True)):
             return words
     if abs(one - 1) > 5e-3:
-        why = (
-            "a feature that is the same for every x is missing" if one == 0 else f"the constant is {one:.3g}"
-        )
-        return f"{why}; what does 1 + s + s²/2 give for s = 0?"
+        return says["other_constant"].format(one=one) if one else says["no_constant"]
     if abs(plain - 1) > 5e-3:
-        why = "s itself is missing" if plain == 0 else f"s counts {plain:.3g} times"
-        return f"{why}: which features give q · k, as in plain linear attention?"
-    return _other_square(square, mixed)
+        return says["other_s"].format(plain=plain) if plain else says["no_s"]
+    return says["other_square"].format(square=square, mixed=mixed)
 
 
-def _other_square(square: float, mixed: float) -> str:
-    """Say what is wrong with s²/2, by what q_i² k_i² and q_i k_i q_j k_j count in it."""
-    known = [
-        ((1, 2), "s² counts whole; half of it is asked."),
-        ((0.25, 0.5), "s² counts a quarter: a factor stands in f(q) and in f(k), so it comes in twice."),
-        ((0.5, 0.5), "each pair is there once, but in s² it comes twice, as i, j and as j, i."),
-        ((1, 1), "the squares x_i² count as much as the pairs; write out (a + b)²."),
-        ((0.5, 0), "the squares x_i² alone do not do: a square of a sum has mixed terms, x_i x_j."),
-        ((1, 0), "the squares x_i² alone do not do: a square of a sum has mixed terms, x_i x_j."),
-        ((0, 1), "the pairs are right; the squares x_i² are missing."),
-    ]  # fmt: skip
-    for form, words in known:
-        if abs(form[0] - square) < 5e-3 and abs(form[1] - mixed) < 5e-3:
-            return words
-    return f"1 and s are right. In s²/2, q_i² k_i² counts {square:.3g} in yours, and q_i k_i q_j k_j with i < j {mixed:.3g}: write out (a + b)²/2 and compare."
-
-
-def _no_polynomial(got: Tensor, q: Tensor, k: Tensor) -> str:
+def _no_polynomial(got: Tensor, q: Tensor, k: Tensor, says: dict[str, str]) -> str:
     """Name features whose product is no sum of 1, s, all squares alike and all pairs alike."""
-    for function, words in (
-        (elu_plus_one, "that is the f of this chapter: its products are positive, and far from 1 + s + s²/2."),
-        (torch.exp, "exponentials of each number: their products sum up e^(q_i + k_i), and s is nowhere in it."),
-        (lambda x: x.softmax(-1), "a softmax of each vector: its products are positive, but s is nowhere in it."),
-        (torch.relu, "where x is negative nothing is left of it: features may be negative here, only their product may not."),
-        (lambda x: 1 + x + x**2 / 2, "that is 1 + x + x²/2 for each number of x; it is s for which it should come out, as the product of two tokens' features."),
-    ):  # fmt: skip
-        if close(got, function(q) @ function(k).mT, 1e-3):
+    features = [
+        (elu_plus_one, says["elu"]),
+        (torch.exp, says["exponentials"]),
+        (lambda x: x.softmax(-1), says["softmax"]),
+        (torch.relu, says["relu"]),
+        (lambda x: 1 + x + x**2 / 2, says["each_number"]),
+    ]
+    goes_in = [(elu_plus_one, says["elu_first"]), (normalize, says["length_one"])]
+    products = [(function(q) @ function(k).mT, words) for function, words in features]
+    products += [(_beginning(function(q), function(k)), words) for function, words in goes_in]
+    for product, words in products:
+        if close(got, product, 1e-3):
             return words
-    for function, words in (
-        (elu_plus_one, "x goes through the f of this chapter first; it is to go in as it is."),
-        (normalize, "the vectors are brought to length 1 first; here their lengths count."),
-    ):
-        if close(got, _beginning(function(q), function(k)), 1e-3):
-            return words
-    return _uneven(got, q, k) or (
-        "the product of the features is no sum of 1, s and s²: use products of no more than two numbers of x, and the same f for q and k."
-    )
+    return _uneven(got, q, k, says) or says["other_terms"]
 
 
-def _uneven(got: Tensor, q: Tensor, k: Tensor) -> str | None:
+def _uneven(got: Tensor, q: Tensor, k: Tensor, says: dict[str, str]) -> str | None:
     """Say which products of two numbers count less than others; None if there is more to it."""
     first, second = torch.triu_indices(q.shape[1] + 1, q.shape[1] + 1)
     q, k = (torch.cat([torch.ones(len(x), 1).double(), x], 1) for x in (q, k))
@@ -431,16 +364,15 @@ def _uneven(got: Tensor, q: Tensor, k: Tensor) -> str | None:
     counts = torch.linalg.lstsq(terms.flatten(0, 1), got.flatten()[:, None]).solution[:, 0]
     if not close(terms @ counts, got, 1e-3):
         return None
-    kinds = {
-        "x_i": (first == 0) & (second > 0),
-        "x_i²": (first > 0) & (first == second),
-        "x_i x_j": (first > 0) & (first < second),
-    }
-    for kind, of in kinds.items():
+    kinds = [
+        ((first == 0) & (second > 0), says["uneven_numbers"]),
+        ((first > 0) & (first == second), says["uneven_squares"]),
+        ((first > 0) & (first < second), says["uneven_pairs"]),
+    ]
+    for of, words in kinds:
         if counts[of].max() - counts[of].min() > 5e-3:
             i, j = ((index[of][counts[of].argmin()] - 1).item() for index in (first, second))
-            which = f"i = {j}" if kind != "x_i x_j" else f"i = {i} and j = {j}"
-            return f"not all {kind} count alike: that of {which}, counted from 0, counts less than others. Is it there?"
+            return words.format(first=i, last=j)
     return None
 
 
@@ -454,7 +386,7 @@ def _attend_in_blocks(
     scale: Callable = lambda q, size: q.shape[-1] ** -0.5,
     divided: bool = True,
 ) -> Callable:
-    """Return attention in blocks over texts with padding: which keys it reads, hides, and what it rescales."""
+    """Return attention in blocks over padded texts: which keys it reads, hides, and what it rescales."""
     hidden = {
         "by text": lambda place, first, ends: place >= ends,
         "by block": lambda place, first, ends: place - first >= ends,
@@ -464,9 +396,7 @@ def _attend_in_blocks(
         "nothing": lambda place, first, ends: place < 0,
         "too late": lambda place, first, ends: place >= ends,
     }[hides]
-    factors = {
-        "both": (1, 1), "total": (1, 0), "o": (0, 1), "none": (0, 0), "turned": (-1, -1),
-    }[shrinks]  # fmt: skip
+    factors = {"both": (1, 1), "total": (1, 0), "o": (0, 1), "none": (0, 0), "turned": (-1, -1)}[shrinks]
 
     def attend(q: Tensor, k: Tensor, v: Tensor, lengths: Tensor, size: int) -> Tensor:
         if reads == "zeros":
@@ -503,152 +433,46 @@ def _padded_texts() -> list[tuple]:
     return [*cases, (100 * q, k, v, lengths, 2), (*far_below, v, lengths, 3)]
 
 
-def blocks_repaired(answer: object) -> str | None:
+def blocks_repaired(answer: object, says: dict[str, str]) -> str | None:
     """Grade the repair of attention in blocks, over texts with padding, with three silent mistakes."""
+    mistakes = [
+        (_attend_in_blocks("whole blocks", "by block", "total"), says["as_it_was"]),
+        (_attend_in_blocks(fill=-100.0), says["filled_too_high"]),
+        (_attend_in_blocks(fill=0.0), says["filled_with_0"]),
+        (_attend_in_blocks(start=0.0), says["starts_at_0"]),
+        (_attend_in_blocks(scale=lambda q, size: 1.0), says["not_scaled"]),
+        (_attend_in_blocks(scale=lambda q, size: 1 / q.shape[-1]), says["no_root"]),
+        (_attend_in_blocks(scale=lambda q, size: size**-0.5), says["root_of_size"]),
+        (_attend_in_blocks(divided=False), says["not_divided"]),
+    ]
     shrinks = [
         ("both", ""),
-        ("total", "`total` is brought to the new maximum, `o` is not: which `m` is it that is subtracted there?"),
-        ("o", "`o` is brought to the new maximum, `total` is not."),
-        ("none", "neither `total` nor `o` is brought to the new maximum."),
-        ("turned", "everything is NaN: at first `m` is minus infinity, and a factor must come out as 0 then. Which way round is its exponent?"),
-    ]  # fmt: skip
+        ("total", says["o_not_rescaled"]),
+        ("o", says["total_not_rescaled"]),
+        ("none", says["none_rescaled"]),
+        ("turned", says["exponent_turned"]),
+    ]
     hides = [
         ("by text", ""),
-        ("by block", "a key is hidden by its place in its block; a length counts from the start of the text."),
-        ("one less", "one key too many is seen: that at place `length`, counted from 0, is padding."),
-        ("one more", "one key too few is seen: a text of one key sees nothing, 0/0."),
-        ("inverted", "it is turned round: the keys are hidden, and the padding is seen."),
-        ("nothing", "no padding is hidden any more."),
-        ("too late", "the largest score is taken over hidden keys too. Where a hidden score is far larger, nothing is left of the visible ones: 0/0."),
-    ]  # fmt: skip
-    reads = [
-        ("all", ""),
-        (
-            "whole blocks",
-            "some keys are never read: how many blocks are there, if S is no multiple of the size?",
-        ),
-        ("zeros", ""),
+        ("by block", says["hidden_by_block"]),
+        ("one less", says["one_too_many"]),
+        ("one more", says["one_too_few"]),
+        ("inverted", says["inverted"]),
+        ("nothing", says["nothing_hidden"]),
+        ("too late", says["hidden_too_late"]),
     ]
-    mistakes = []
-    for shrink, scale in shrinks:
-        for hide, mask in hides:
-            for read, lost in reads:
-                said = [words for words in (scale, mask, lost) if words]
-                if said:
-                    left = f"{len(said)} mistakes are in it, one of them: " if len(said) > 1 else ""
-                    mistakes.append((_attend_in_blocks(read, hide, shrink), left + said[0]))
-    found = _attend_in_blocks("whole blocks", "by block", "total")
-    mistakes = [
-        (found, "it still does what it did. Three lines are wrong, and with one block of exactly S keys none of them shows: try two blocks, and S that is no multiple of the size."),
-        (_attend_in_blocks(fill=-100.0), "where all visible scores are far below zero, the number you fill in is larger, and takes the weight. Fill in minus infinity."),
-        (_attend_in_blocks(fill=0.0), "a score of 0 is not hidden: its exponential counts. Fill in minus infinity."),
-        (_attend_in_blocks(start=0.0), "where all visible scores are far below zero, nothing is left of them: the largest so far must start at minus infinity, not at 0."),
-        (_attend_in_blocks(scale=lambda q, size: 1.0), "the three are repaired, but the scores are not divided by √D any more."),
-        (_attend_in_blocks(scale=lambda q, size: 1 / q.shape[-1]), "the three are repaired, but the scores are divided by D; its root is enough."),
-        (_attend_in_blocks(scale=lambda q, size: size**-0.5), "the scores are divided by the root of the size of a block; it is the width of a query that counts."),
-        (_attend_in_blocks(divided=False), "the three are repaired, but the division by `total` is gone."),
-        *mistakes,
-    ]  # fmt: skip
-    return by_cases(answer, _attend_in_blocks(), _padded_texts(), mistakes, tolerance=1e-3) or _holds_table(
-        answer
-    )
+    reads = [("all", ""), ("whole blocks", says["never_read"]), ("zeros", "")]
+    for (shrink, scale), (hide, mask), (read, lost) in itertools.product(shrinks, hides, reads):
+        said = [words for words in (scale, mask, lost) if words]
+        if said:
+            words = says["several"].format(many=len(said), one=said[0]) if len(said) > 1 else said[0]
+            mistakes.append((_attend_in_blocks(read, hide, shrink), words))
+    wrong = by_cases(answer, _attend_in_blocks(), _padded_texts(), mistakes, tolerance=1e-3)
+    return wrong or _holds_table(answer, says)
 
 
-def _holds_table(answer: Callable, T: int = 32, S: int = 128) -> str | None:
+def _holds_table(answer: Callable, says: dict[str, str], T: int = 32, S: int = 128) -> str | None:
     """Tell whether all scores of a text are held at once."""
     q, k, v = normal(2, T, 2, seed=3), normal(2, S, 2, seed=4), normal(2, S, 3, seed=5)
     needs = footprint(answer, q, k, v, torch.tensor([S, S - 45]), 8)
-    if needs.held > 3 * T * S // 2 or needs.python > 30 * T * S:
-        return "right, but all scores of a text are there at once: repair the blocks instead of leaving them."
-    return None
-
-
-EXERCISES = [
-    Exercise(
-        "7.3", "Where they meet", "medium", 7,
-        (
-            "Queries and output: 2 · 2 n d². Keys and values: 2 · 2 n d times the width of all keys, which is Hkv · d / H.",
-            "Set 4 n² d equal to the sum, and divide by 4 n d.",
-        ),
-        crossover,
-        "Between d and 2d. Sharing keys makes the projections cheaper, so the core catches up sooner.",
-    ),
-    Exercise(
-        "7.5", "The cache of a model", "medium", 6,
-        (
-            "In one layer, each token leaves a key and a value in every key/value head.",
-            "A head is d / H wide, whatever Hkv is.",
-        ),
-        cache,
-        "The number of query heads matters only through the width of a head.",
-    ),
-    Exercise(
-        "7.7", "Pairs in a window", "medium", 6,
-        (
-            "The first query sees 1 key, the second 2, until the window is full.",
-            "Which is smaller for the query at place i, its window or what there is? Sum that over all places.",
-        ),
-        window_pairs,
-        "About n times the window: the cost is linear in n, as long as the window is not.",
-    ),
-    Exercise(
-        "7.8", "Operations for a byte", "medium", 8,
-        (
-            "For one token in the cache: D numbers of its key and D of its value are read.",
-            "Each query head of the group does 2 D operations with the key and 2 D with the value.",
-            "How many such query heads work on the same numbers? The D cancels.",
-        ),
-        intensity,
-        "A group of 8 does eight times the work on the same bytes; a roof at 200 operations a byte is still far.",
-    ),
-    Exercise(
-        "7.9", "Merge two blocks", "hard", 10,
-        (
-            "With the larger maximum m, block i has the sum l_i · exp(m_i - m).",
-            "o_i is a mean; the sum it came from is o_i times that sum.",
-            "Add the two sums of values, and divide by the two sums of exponentials.",
-        ),
-        merge,
-        "Blocks can be merged in any order, on different processors too.",
-    ),
-    Exercise(
-        "7.10", "One pass", "hard", 12,
-        (
-            "Keep three things: the largest score so far, the sum of exponentials, the mixed values.",
-            "When the maximum grows from `old` to `new`, multiply sum and mixed values by `exp(old - new)`.",
-            "Start from a maximum of `-math.inf`: then `exp(old - new)` is 0, and the first block needs no special case.",
-        ),
-        one_pass,
-        "The maximum, the sum and the mixed values: that is all FlashAttention keeps for a query.",
-    ),
-    Exercise(
-        "7.11", "Attention as a recurrence", "hard", 12,
-        (
-            "The state is a table of k_i ⊗ v_i, summed over the tokens so far, and the sum of the k_i.",
-            "`torch.outer(k, v)` makes the table of one token, (F, Dv).",
-            "The output of a token is `q @ table / (q @ total)`, after its own key and value were added.",
-        ),
-        recurrence,
-        "A state of fixed size, updated token by token: chapter 1 again.",
-    ),
-    Exercise(
-        "7.14", "The beginning of the exponential", "hard", 12,
-        (
-            "A product of features is a sum: a feature that is 1 for every x adds 1, and x itself adds s. What is left is s²/2.",
-            "s² is (q_1 k_1 + q_2 k_2 + ...)². Write it out for D = 2: each term is something of q times the same thing of k.",
-            "What a feature is multiplied with stands in f(q) and in f(k). And x_1 x_2 and x_2 x_1 are the same number: how much must one feature count that stands for both?",
-        ),
-        exponential_features,
-        "For short queries and keys this is nearly softmax, in linear time. The price is a state of about D²/2 rows instead of D. And far from zero it is no exponential any more: it never falls below a half, so that no key is ever quite silent.",
-    ),
-    Exercise(
-        "7.15", "It passed with one block", "hard", 12,
-        (
-            "Take two texts without padding, four keys, blocks of two, and compare with the formula. Follow m through one turn of the loop.",
-            "What does `lengths` count from, and what does `torch.arange(size)`?",
-            "How often does the loop run with 7 keys in blocks of 3? Mind that the last block then has fewer columns.",
-        ),
-        blocks_repaired,
-        "Every one of the three gives numbers of the right shape, close to the right size, and each is invisible where all keys are one block. A test of something in pieces needs three pieces at least, and a last one that is not full.",
-    ),
-]  # fmt: skip
+    return says["all_scores"] if needs.held > 3 * T * S // 2 or needs.python > 30 * T * S else None

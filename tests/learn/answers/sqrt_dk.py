@@ -310,6 +310,7 @@ WRONG = [
     ("4.8", lambda s, top: halving(s, top + 0.0015), "a larger divisor"),
     ("4.8", lambda s, top: 50.0, "a smaller divisor"),
     ("4.8", lambda s, top: 0.01, "a larger divisor"),
+    ("4.8", lambda s, top: 1e-320, "larger than any number: a larger divisor"),
     ("4.8", lambda s, top: (s / halving(s, top)).softmax(-1), "one number is asked, yours are 2"),
     ("4.9", lambda q, k, g: unit(q) @ unit(k).T, "the factor is missing"),
     ("4.9", lambda q, k, g: g * q @ k.T, "the lengths still count"),
