@@ -41,11 +41,11 @@ TRAINED |= {
     "fig-he-looks",
     "fig-he-answer",
 }
-TRAINED |= {"fig-training-scalings", "fig-more-keys"}
+TRAINED |= {"fig-training-scalings", "fig-grown", "fig-more-keys"}
 TRAINED |= {"fig-two-lookups", "fig-head-scores", "HeadViewer", "fig-weight-effect", "fig-two-heads"}
 TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-looks", "fig-shares"}
 TRAINED |= {"fig-sink", "fig-drop"}
-TRAINED |= {"fig-where", "fig-slower"}
+TRAINED |= {"fig-where", "fig-pressed"}
 TRAINED |= {"fig-two-writers"}
 TRAINED |= {"fig-mistakes-explain", "fig-mistakes-hidden"}
 TRAINED |= {"fig-together-pairs", "fig-together-answer"}
