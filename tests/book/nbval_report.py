@@ -83,6 +83,8 @@ def pytest_runtest_call(item):
     def compare_all(test, ref, skip_compare=None):
         skip = (*(skip_compare or notebook.skip_compare), *FIGURES)
         if not compare_texts(test, ref, skip):
+            warned = "".join(output["text"] for output in test if output.get("name") == "stderr")
+            item.comparison_traceback += [warned] if warned else []  # nbval says only that there is some
             return False
         said = figure_difference(item, ref, test) or widget_difference(notebook, ref, test)
         if said:
