@@ -25,6 +25,15 @@ def _mask(answer: object, says: dict[str, str]) -> Tensor:
     raise AnswerError(says["mask_of_numbers"].format(dtype=got.dtype))
 
 
+def _by_masks(
+    answer: object, reference: Callable, cases: list, mistakes: list, says: dict[str, str]
+) -> str | None:
+    """Grade a function that returns a boolean mask; of a wrong pair, say whether it is open or closed."""
+    words = by_cases(answer, reference, cases, mistakes, read=partial(_mask, says=says)) or ""
+    words = words.replace("the number at", says["the_pair"])
+    return words.replace("is too large", says["is_open"]).replace("is too small", says["is_closed"]) or None
+
+
 def causal_for_cache(answer: object, says: dict[str, str]) -> str | None:
     """Grade a causal mask aligned at the last key."""
     cases = [(5, 5), (2, 6), (1, 7), (4, 5)]
@@ -37,7 +46,7 @@ def causal_for_cache(answer: object, says: dict[str, str]) -> str | None:
         (lambda T, S: causal_mask(T, S).mT, says["turned"]),
         (lambda T, S: torch.ones(T, S), says["open"]),
     ]
-    return by_cases(answer, causal_mask, cases, mistakes, read=partial(_mask, says=says))
+    return _by_masks(answer, causal_mask, cases, mistakes, says)
 
 
 def _real(lengths: Tensor, T: int) -> Tensor:
@@ -66,8 +75,12 @@ def both_masks(answer: object, says: dict[str, str]) -> str | None:
         (lambda n, T: _real(n, T).expand(-1, -1, T, -1), says["padding_alone"]),
         (lambda n, T: _both(n + 1, T), says["one_open"]),
         (lambda n, T: _both(n - 1, T), says["one_hidden"]),
+        (lambda n, T: _both(T - n, T), says["from_length_on"]),
+        (lambda n, T: _both(n, T) | torch.eye(T).bool(), says["padding_itself"]),
+        (lambda n, T: _both(n, T) | ~_both(n, T).any(-1, keepdim=True), says["padding_itself"]),
+        (lambda n, T: _both(n, T) | ~_real(n, T).mT & causal_mask(T), says["padding_itself"]),
     ]
-    return by_cases(answer, _both, cases, mistakes, read=partial(_mask, says=says))
+    return _by_masks(answer, _both, cases, mistakes, says)
 
 
 def _closed(scores: Tensor, mask: Tensor) -> Tensor:
@@ -88,6 +101,7 @@ def _softmax_mistakes(scores: Tensor, mask: Tensor, says: dict[str, str]) -> lis
         (_safe(scores, ~mask), says["hides_the_open"]),
         (torch.zeros_like(plain), says["vanished"]),
         (multiplied, says["score_of_zero"]),
+        (multiplied * mask, says["score_of_zero"]),
         (multiplied.masked_fill(~mask.any(-1, keepdim=True), 0), says["score_of_zero"]),
     ]
 
@@ -209,45 +223,60 @@ def _suspects(T: int, says: dict[str, str]) -> list[tuple[Callable[[Tensor], Ten
         (lambda x: causal(x) + (3 + 3e-6 * x.sum(0)), says["faint_near_3"], says["missed_faint"]),
         (lambda x: x + x.round().sum(0), says["whole_steps"], says["missed"]),
         (centred, says["centred"], says["missed_centred"]),
+        (lambda x: x + torch.cat([x[1:].sign(), 0 * x[:1]]), says["sign_of_next"], says["missed_sign"]),
     ]
 
 
 class _Watched:
-    """A function that notes the largest change to an input, and whether all it was given is finite."""
+    """A function that notes how the inputs it is given differ from the first one."""
 
     def __init__(self, function: Callable[[Tensor], Tensor], x: Tensor) -> None:
         self.function, self.x = function, x.clone()
-        self.change, self.finite = 0.0, True
+        self.change, self.finite = 0.0, True  # the largest change, and whether all numbers are finite
+        self.others = False  # whether there are other numbers, or only the old ones in other rows
 
     def __call__(self, x: Tensor) -> Tensor:
         if x.shape == self.x.shape:
             self.finite &= bool(x.isfinite().all())
             self.change = max(self.change, (x - self.x).abs().max().item())
+            self.others |= bool((x.sort(0).values != self.x.sort(0).values).any())
         return self.function(x)
+
+
+def _misjudged(answer: object, suspect: tuple, says: dict[str, str]) -> str | None:
+    """Return what a test for leaks does wrong with one function; None if it is right about it."""
+    function, name, missed = suspect
+    x = normal(6, 4, seed=0) / 2
+    x = x.round() + 0.4 * (x - x.round())  # near whole numbers, so that a small change rounds to the same
+    watched = _Watched(function, x)
+    given = x.clone()
+    got = numbers(call(answer, watched, given))
+    if not torch.equal(given, x):
+        return says["changes_x"]
+    if got.numel() != 1:
+        return says["not_one_bool"]
+    if bool(got) == (missed is None):
+        return None
+    if not watched.finite:
+        return says["not_finite"].format(name=name)
+    if missed is None:
+        return says["false_alarm"].format(name=name)
+    if not watched.change:
+        return says["no_changes"].format(name=name)
+    if watched.change < 0.5:
+        return says["small_changes"].format(name=name, change=watched.change)
+    return (missed if watched.others else says["rows_exchanged"]).format(name=name)
 
 
 def own_leak_test(answer: object, says: dict[str, str]) -> str | None:
     """Grade a test for leaks, on right functions and wrong ones."""
-    x = normal(6, 4, seed=0) / 2
-    x = x.round() + 0.4 * (x - x.round())  # near whole numbers, so that a small change rounds to the same
-    for function, name, missed in _suspects(6, says):
-        watched = _Watched(function, x)
-        given = x.clone()
-        got = numbers(call(answer, watched, given))
-        if not torch.equal(given, x):
-            return says["changes_x"]
-        if got.numel() != 1:
-            return says["not_one_bool"]
-        if bool(got) == (missed is None):
-            continue
-        if not watched.finite:
-            return says["not_finite"].format(name=name)
-        if missed is None:
-            return says["false_alarm"].format(name=name)
-        if watched.change < 0.5:
-            return says["small_changes"].format(name=name, change=watched.change)
-        return missed.format(name=name)
-    return None
+    suspects = _suspects(6, says)
+    words = next(filter(None, (_misjudged(answer, suspect, says) for suspect in suspects)), None)
+    if words and not any(
+        _misjudged(lambda fn, x: ~numbers(answer(fn, x)).bool(), suspect, says) for suspect in suspects[:4]
+    ):
+        return says["wrong_way_round"]
+    return words
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, power: float = -0.5) -> Tensor:
@@ -261,11 +290,6 @@ def _step(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor, power: 
 def _every_row(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor) -> Tensor:
     every_q, every_k, every_v = torch.cat([keys, q]), torch.cat([keys, k]), torch.cat([values, v])
     return _attend(_closed)(every_q, every_k, every_v, causal_mask(len(every_k)))
-
-
-def _row(got: object) -> Tensor:
-    got = numbers(got)
-    return got[None] if got.ndim == 1 else got
 
 
 def cached_step(answer: object, says: dict[str, str]) -> str | None:
@@ -290,8 +314,13 @@ def cached_step(answer: object, says: dict[str, str]) -> str | None:
         (lambda q, k, v, a, b: _attention(q, torch.cat([k, a]), torch.cat([b, v])), says["order"]),
         (lambda q, k, v, a, b: _attention(q, torch.cat([a, k]), torch.cat([v, b])), says["order"]),
         (_every_row, says["every_row"]),
+        (lambda *case: _step(*case)[0], says["no_row"]),
+        (lambda q, k, v, a, b: _step(q, k, v, a[1:], b[1:]), says["oldest_lost"]),
+        (lambda q, k, v, a, b: _step(q, k, v, a[:-1], b[:-1]), says["newest_lost"]),
+        (lambda q, k, v, a, b: _step(q, k, v, a, b) + v, says["value_on_top"]),
+        (lambda q, k, v, a, b: _attention(q, a, b) + v, says["added"]),  # as a + k and b + v
     ]
-    return by_cases(answer, _step, cases, mistakes, read=_row)
+    return by_cases(answer, _step, cases, mistakes)
 
 
 def _reached(mask: Tensor, layers: int) -> Tensor:

@@ -23,9 +23,11 @@ def _wrong_parameters(C: int, H: int, Hkv: int, bias: bool, says: dict[str, str]
         (H * right, says["for_each_head"]),
         (H * 4 * C * C, says["for_each_head"]),
         (right - C * (C + bias), says["no_w_o"]),
-        (3 * C * C, says["no_w_o"]),
-        (4 * D**2 * H, says["small_matrices"]),
-        (3 * D**2 * H + C * C, says["small_matrices"]),
+        (right - D * Hkv * (C + bias), says["no_w_v"]),
+        (2 * C * (C + bias), says["no_w_k_w_v"]),
+        (3 * C * C, says["three_matrices"]),
+        *((4 * D**2 * n, says["small_matrices"]) for n in (H, (H + Hkv) / 2)),
+        *((D**2 * n + C * C, says["small_matrices"]) for n in (3 * H, H + 2 * Hkv)),
     ]
     if bias:
         known += [
@@ -33,6 +35,8 @@ def _wrong_parameters(C: int, H: int, Hkv: int, bias: bool, says: dict[str, str]
             (right + 2 * C - 2 * D * Hkv, says["wide_biases"]),
             (right - C, says["three_biases"]),
         ]
+    else:
+        known += [(multihead_parameters(C, H, Hkv=Hkv, bias=True), says["always_biases"])]
     if Hkv != H:
         known += [
             (4 * C * (C + bias), says["not_narrower"]),
@@ -43,7 +47,7 @@ def _wrong_parameters(C: int, H: int, Hkv: int, bias: bool, says: dict[str, str]
 
 def parameters(answer: object, says: dict[str, str]) -> str | None:
     """Grade the number of parameters."""
-    for C, H, Hkv, bias in ((12, 3, 3, False), (12, 3, 3, True), (12, 4, 2, False), (512, 8, 1, True)):
+    for C, H, Hkv, bias in ((24, 6, 2, False), (12, 3, 3, False), (12, 3, 3, True), (512, 8, 1, True)):
         got = single(call(answer, C, H, Hkv, bias))
         right = multihead_parameters(C, H, Hkv=Hkv, bias=bias)
         where = says["where"].format(C=C, H=H, Hkv=Hkv, bias=bias)
@@ -79,6 +83,8 @@ def merge(answer: object, says: dict[str, str]) -> str | None:
     mistakes = [
         (_merged, says["head_after_head"]),
         (_flattened, says["tokens_mixed"]),
+        (lambda x: x.permute(0, 3, 2, 1).reshape(x.shape[0], x.shape[2], -1), says["tokens_behind"]),
+        (lambda x: _dealt(x.flip(1)), says["reversed"]),
         (lambda x: _dealt(x).mT, says["turned"]),
         (lambda x: x.permute(0, 2, 3, 1), says["not_joined"]),
         (lambda x: x.transpose(1, 2), says["heads_apart"]),
@@ -105,7 +111,7 @@ def score(answer: object, says: dict[str, str]) -> str | None:
     cases = []
     for H, T, S, pairs in (
         (3, 6, 6, [(1, 0), (2, 0), (4, 3), (5, 1)]),
-        (2, 5, 7, [(0, 6), (0, 1), (3, 2)]),
+        (2, 5, 7, [(0, 6), (1, 6), (3, 2)]),
         (5, 3, 2, [(2, 1)]),
     ):
         relation = torch.zeros(T, S, dtype=torch.bool)
@@ -120,7 +126,7 @@ def score(answer: object, says: dict[str, str]) -> str | None:
         (_found, says["each_query"]),
         (lambda w, r: _found(w, r)[:, r.any(-1)], says["each_query_asked"]),
         (lambda w, r: (w.mT * r).sum((-1, -2)) / r.any(-1).sum(), says["turned"]),
-        (lambda w, r: _found(w, r).sum(-1) / r.sum(), says["by_pairs"]),
+        (lambda w, r: _found(w, r).sum(-1) / r.any(0).sum(), says["by_keys"]),
         (lambda w, r: _score(w, ~r), says["inverted"]),
     ]
     return by_cases(answer, _score, cases, mistakes)
@@ -134,6 +140,10 @@ def _cleared(heads: Tensor, h: int) -> Tensor:
 
 def _without(heads: Tensor, w_o: Tensor, h: int) -> Tensor:
     return _merged(_cleared(heads, h)) @ w_o
+
+
+def _replaced(heads: Tensor, w_o: Tensor, h: int, by: Tensor) -> Tensor:
+    return _without(heads, w_o, h) + by @ w_o.unflatten(0, (heads.shape[1], -1))[h]
 
 
 def _columns_cleared(heads: Tensor, w_o: Tensor, h: int) -> Tensor:
@@ -158,8 +168,15 @@ def without(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, w, h: _flattened(_cleared(x, h)) @ w, says["not_swapped"]),
         (lambda x, w, h: _without(x, w, h + 1), says["next_head"]),
         (lambda x, w, h: _without(x, w, h - 1), says["head_before"]),
+        (lambda x, w, h: _merged(_cleared(x.transpose(1, 2), h).transpose(1, 2)) @ w, says["position"]),
+        (lambda x, w, h: _replaced(x, w, h, x.mean(1)), says["mean_head"]),
+        (lambda x, w, h: _replaced(x, w, h, _cleared(x, h).sum(1) / (x.shape[1] - 1)), says["mean_head"]),
     ]
     return by_cases(answer, _without, cases, mistakes)
+
+
+def _in_turn(x: Tensor, H: int) -> Tensor:
+    return x.unflatten(-1, (-1, H)).permute(0, 3, 1, 2)
 
 
 def _layer(
@@ -197,6 +214,14 @@ def multi_head(answer: object, says: dict[str, str]) -> str | None:
         (_layer(take=_viewed), says["tokens_dealt"]),
         (_layer(take=_viewed, flat=_flattened), says["tokens_dealt"]),
         (_layer(flat=_flattened), says["not_swapped"]),
+        (_layer(take=_in_turn), says["in_turn"]),
+        (_layer(take=_in_turn, flat=_dealt), says["in_turn"]),
+        (
+            lambda x, a, b, c, d, H: (
+                _merged(attention(*(_heads(x @ w, H) for w in (a, b, c)), causal=True)) @ d
+            ),
+            says["masked"],
+        ),
         *((_layer(turned=which), says["transposed"]) for which in ("in, out", "in", "out")),
         (_layer(out=False), says["no_w_o"]),
         (lambda x, a, b, c, d, H: attention(x @ a, x @ b, x @ c) @ d, says["one_head"]),
@@ -253,6 +278,8 @@ def effect(answer: object, says: dict[str, str]) -> str | None:
         (_kept, says["new_output"]),
         (lambda w, v, j: w @ v - _kept(w, v, j), says["difference"]),
         (lambda w, v, j: _moved(_kept)(w, v, j) ** 2, says["squared"]),
+        (lambda w, v, j: (w @ v - _kept(w, v, j)).abs().sum(-1), says["absolute"]),
+        (lambda w, v, j: w[:, j] * (v[j] - w @ v).norm(dim=-1), says["no_factor"]),
         (lambda w, v, j: w[:, j], says["weight"]),
         (lambda w, v, j: (w @ v - _kept(w, v, j)).norm(), says["one_length"]),
         (_moved(lambda w, v, j: _rest(w, j).softmax(-1) @ v), says["softmax"]),
@@ -272,13 +299,19 @@ def previous(answer: object, says: dict[str, str]) -> str | None:
         found, most, places = weights.diagonal(-1), weights.argmax(-1), torch.arange(1, T)
         if found.min() >= 0.99:
             continue
-        if (weights.diagonal(1).min() >= 0.5) or (most[:-1] == places).all():
+        seen = weights > weights.amax(-1, keepdim=True) - 1e-6  # several, if they get the same weight
+        alone = seen.sum(-1) == 1
+        if (weights.diagonal(1).min() >= 0.5) or ((most[:-1] == places) & alone[:-1]).all():
             return says["at_next"]
-        if (most[1:] == places).all():
+        if ((most[1:] == places) & alone[1:]).all():
             return says["at_itself"]
-        if (most[1:] == places - 1).all():
+        right = (most[1:] == places - 1) & alone[1:]
+        if right.all():
             return says["not_firmly"].format(T=T, least=found.min().item())
-        off = int(places[most[1:] != places - 1][0])
+        off = int(places[~right][0])
+        if not alone[off]:
+            alike = ", ".join(str(n) for n in range(T) if seen[off, n])
+            return says["alike"].format(T=T, place=off, seen=alike, before=off - 1)
         return says["elsewhere"].format(T=T, place=off, seen=int(most[off]), before=off - 1)
     return None
 
@@ -327,6 +360,8 @@ def _other_halves(first: Tensor, second: Tensor, says: dict[str, str]) -> list[t
     even = torch.einsum("pqs,fsa->pfqa", shares, one_hot(AGES, 4).double())
     halves = [
         (first_name, second_name, says["names"]),
+        (first_name, second, says["name_first"]),
+        (first, second_name, says["name_second"]),
         (second, first, says["swapped"]),
         (first, first, says["first_twice"]),
         (second, second, says["second_twice"]),
@@ -449,6 +484,12 @@ def _machines(
     return send
 
 
+def _heads_in_turn(x: Tensor, w_qkv: Tensor, w_o: Tensor, b_o: Tensor, H: int, n: int) -> Tensor:
+    order = torch.arange(H).reshape(-1, n).T.flatten()
+    w_qkv = w_qkv.unflatten(1, (3, H, -1))[:, :, order].flatten(1)
+    return _machines()(x, w_qkv, w_o.unflatten(0, (H, -1))[order].flatten(0, 1), b_o, H, n)
+
+
 def _over(width: Callable) -> Callable:
     """Return attention whose scores are divided by the root of ``width(D, C, n)``."""
     return lambda q, k, v, C, n: attention(q, k, v, scale=width(q.shape[-1], C, n) ** -0.5)
@@ -476,6 +517,7 @@ def machines(answer: object, says: dict[str, str]) -> str | None:
         (_machines(_columns(in_turn=True), rows=lambda w, n, r: w[r::n]), says["both_in_turn"]),
         (_machines(rows=lambda w, n, r: w[r::n]), says["rows_in_turn"]),
         (_machines(_straight, rows=lambda w, n, r: w[r::n]), says["straight"]),
+        (_heads_in_turn, says["heads_in_turn"]),
         (_machines(rows=lambda w, n, r: torch.eye(len(w)).chunk(n)[r]), says["no_w_o"]),
         (lambda *a: right(*a).cumsum(0), says["sums_so_far"]),
         (lambda *a: right(*a)[:1].expand(a[-1], -1, -1, -1), says["all_send_first"]),

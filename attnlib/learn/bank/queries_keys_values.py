@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention, attention_weights
-from attnlib.learn.calling import AnswerError, call
-from attnlib.learn.grading import by_cases, compare, normal, numbers, scalar
+from attnlib.learn.calling import AnswerError, call, tell_error
+from attnlib.learn.grading import by_cases, close, compare, normal, numbers, scalar
 from attnlib.scoring import additive_scores
 
 WORDS = torch.tensor([[1, 1], [2, 2], [0, 4]], dtype=torch.float64)  # buy, apple, phone
@@ -33,14 +33,29 @@ def softmax(answer: object, says: dict[str, str]) -> str | None:
     mistakes = [
         (lambda s: s.softmax(0), says["columns"]),
         (lambda s: s.exp() / s.exp().sum(), says["whole_table"]),
+        (lambda s: _shifted(s) / _shifted(s).sum(), says["whole_table"]),
         (lambda s: s / s.sum(-1, keepdim=True), says["no_exponential"]),
         (torch.exp, says["not_divided"]),
-        (lambda s: (s - s.amax(-1, keepdim=True)).exp(), says["not_divided"]),
+        (_shifted, says["not_divided"]),
         (lambda s: s.log_softmax(-1), says["logarithm"]),
     ]
-    own = {"softmax", "log_softmax"}, says["ready_made"]
-    wrong = by_cases(answer, lambda s: s.softmax(-1), cases, mistakes, ready_made=own)
-    return wrong or _huge_scores(answer, says) or _more_axes(answer, says)
+    for exponentials, n in product((torch.exp, _shifted), range(1, 7)):
+        mistakes.append((_with_epsilon(exponentials, 10**-n), says["epsilon"]))
+
+    def graded(ready_made: set[str]) -> str | None:
+        own = ready_made, says["ready_made"]
+        return by_cases(answer, lambda s: s.softmax(-1), cases, mistakes, ready_made=own)
+
+    wrong = graded(set()) or _huge_scores(answer, says) or _more_axes(answer, says)
+    return wrong or graded({"softmax", "log_softmax"})  # last, as it says that the numbers are right
+
+
+def _shifted(s: Tensor) -> Tensor:
+    return (s - s.amax(-1, keepdim=True)).exp()
+
+
+def _with_epsilon(exponentials: Callable, epsilon: float) -> Callable:
+    return lambda s: exponentials(s) / (exponentials(s).sum(-1, keepdim=True) + epsilon)
 
 
 def _huge_scores(answer: Callable, says: dict[str, str]) -> str | None:
@@ -48,6 +63,8 @@ def _huge_scores(answer: Callable, says: dict[str, str]) -> str | None:
         huge = numbers(call(answer, torch.tensor(rows)))
         if not huge.isfinite().all():
             return says["overflow"].format(rows=rows)
+        if rows == [[1000.0, 1001.0]] and close(huge, torch.full((1, 2), 0.5).double()):
+            return says["cut_off"].format(rows=rows)
         wrong = compare(huge, torch.tensor(rows).softmax(-1).double())
         if wrong:
             return says["wrong_if_huge"].format(rows=rows, wrong=wrong)
@@ -73,11 +90,16 @@ def _mix(logits: Callable) -> Callable:
     return lambda query, keys, values, reach: logits(_squared(query, keys), reach).softmax(0) @ values
 
 
+def _products(divided: Callable) -> Callable:
+    """Return a look-up by dot products, divided by ``divided(reach, D)``."""
+    return lambda query, keys, values, reach: (keys @ query / divided(reach, len(query))).softmax(0) @ values
+
+
 def soft_lookup(answer: object, says: dict[str, str]) -> str | None:
     """Grade a look-up of vectors, weighted by a Gaussian of the distance."""
     cases = [
         (normal(D, seed=2), normal(S, D, seed=0), normal(S, seed=1), reach)
-        for S, D, reach in ((5, 2, 0.7), (11, 3, 1.3), (3, 7, 2.5))
+        for S, D, reach in ((5, 5, 0.7), (11, 3, 1.3), (3, 7, 2.5))
     ]
     mistakes = [
         (lambda q, k, v, r: _kernel(q, k, r) @ v, says["not_divided"]),
@@ -90,7 +112,11 @@ def soft_lookup(answer: object, says: dict[str, str]) -> str | None:
         (_mix(lambda d, r: d / (2 * r**2)), says["no_sign"]),
         (lambda q, k, v, r: (-((q - k).sum(-1) ** 2) / (2 * r**2)).softmax(0) @ v, says["squared_late"]),
         (lambda q, k, v, r: v[_squared(q, k).argmin()], says["nearest_alone"]),
+        (lambda q, k, v, r: (-((q - k) ** 2).mean(-1) / (2 * r**2)).softmax(0) @ v, says["mean"]),
+        (lambda q, k, v, r: (-((q - k) ** 2).sum(0) / (2 * r**2)).softmax(0) @ v, says["over_keys"]),
     ]
+    by = [lambda r, D: 1, lambda r, D: r, lambda r, D: r**2, lambda r, D: 2 * r**2, lambda r, D: -2 * r**2]
+    mistakes += [(_products(divided), says["products"]) for divided in (*by, lambda r, D: D**0.5)]
     return by_cases(answer, _mix(lambda d, r: -d / (2 * r**2)), cases, mistakes, read=scalar)
 
 
@@ -118,9 +144,24 @@ def attention_from_nothing(answer: object, says: dict[str, str]) -> str | None:
         (_scored(lambda s, D: s * D**0.5), says["multiplied"]),
         (_scored(lambda s, D: (s / D**0.5).softmax(-1)), says["two_softmaxes"]),
         (_scored(lambda s, D: s / D**0.5, 1), says["heads"]),
+        (_scored(lambda s, D: s / 8), says["fixed_width"]),
+        (_scored(lambda s, D: s / D**0.5 + torch.full_like(s, -torch.inf).triu(1)), says["causal"]),
     ]
     own = {"scaled_dot_product_attention"}, says["ready_made"]
-    return by_cases(answer, attention, cases, mistakes, ready_made=own)
+    try:
+        return _exchanged(answer, says) or by_cases(answer, attention, cases, mistakes, ready_made=own)
+    except IndexError as error:
+        if "Dimension out of range" not in str(error):
+            raise
+        return f"{tell_error(error, answer)} {says['from_the_front']}"
+
+
+def _exchanged(answer: object, says: dict[str, str]) -> str | None:
+    """Tell whether the keys ask: only with as many queries as keys does that not stop."""
+    q, k, v = _normals((5, 7), (5, 7), (5, 3))
+    got = numbers(call(answer, q.clone(), k.clone(), v.clone()))
+    known = any(close(got, numbers((k @ q.mT / width).softmax(-1) @ v)) for width in (7**0.5, 1, 7))
+    return says["exchanged"] if known else None
 
 
 def mutual_query(answer: object, says: dict[str, str]) -> str | None:
@@ -142,6 +183,13 @@ def mutual_query(answer: object, says: dict[str, str]) -> str | None:
         return says["transposed"]
     if solved(20 * w_q):
         return says["too_short"]
+    for changed, words in (
+        (-w_q, says["other_sign"]),
+        (w_q.flip(0), says["rows_exchanged"]),
+        (w_q.flip(1), says["columns_exchanged"]),
+    ):
+        if solved(changed):
+            return words
     if math.isnan(sum(heard(w_q))):
         return says["overflows"]
     for word, weight, words in zip(
@@ -159,6 +207,12 @@ def growing_vectors(answer: object, says: dict[str, str]) -> str | None:
         return says["shape"].format(shape=tuple(x.shape))
     if not x.isfinite().all():
         return says["not_finite"]
+    wrong = _looks(x, says)
+    return says["opposite_order"] if wrong and not _looks(x.flip(0), says) else wrong
+
+
+def _looks(x: Tensor, says: dict[str, str]) -> str | None:
+    """Return what keeps a from looking at b, or b at c."""
     scores, names = x @ x.T, "abc"
     for i, j in ((0, 1), (1, 2)):
         rival = max((n for n in range(3) if n != j), key=lambda n: scores[i, n].item())
@@ -182,7 +236,12 @@ def additive(answer: object, says: dict[str, str]) -> str | None:
     """Grade additive scores."""
     cases = [
         _normals((B, T, C), (B, S, K), (C, D), (K, D), (D,))
-        for B, T, S, C, K, D in ((2, 3, 7, 5, 11, 13), (3, 5, 2, 7, 3, 11), (5, 2, 3, 3, 2, 7))
+        for B, T, S, C, K, D in (
+            (2, 3, 3, 5, 11, 13),
+            (2, 3, 7, 5, 11, 13),
+            (3, 5, 2, 7, 3, 11),
+            (5, 2, 3, 3, 2, 7),
+        )
     ]
     mistakes = [
         (_added(lambda q, k, u: (q + k) @ u), says["no_tanh"]),
@@ -193,6 +252,11 @@ def additive(answer: object, says: dict[str, str]) -> str | None:
         (_added(lambda q, k, u: (q + k).tanh()), says["hidden_numbers"]),
         (lambda q, k, w_q, w_k, u: (q @ w_q) @ (k @ w_k).mT, says["dot_products"]),
         (lambda *case: additive_scores(*case).softmax(-1), says["weights"]),
+        (lambda *case: additive_scores(*case) / len(case[-1]) ** 0.5, says["divided"]),
+        (_added(lambda q, k, u: (q - k).tanh() @ u), says["minus"]),
+        (_added(lambda q, k, u: (k - q).tanh() @ u), says["minus"]),
+        (lambda q, k, w_q, w_k, u: (q @ w_q + k @ w_k).tanh() @ u, says["same_place"]),
+        (_added(lambda q, k, u: (q + k).tanh() * u), says["not_summed"]),
     ]
     return by_cases(answer, additive_scores, cases, mistakes)
 
@@ -243,8 +307,18 @@ def order_matters(answer: object, says: dict[str, str]) -> str | None:
         return says["outputs_not_shuffled"] if any(said[2:]) else says["inverted"]
     if said[0]:
         return says["rounding"]
-    if not said[4] and said[5]:
+    if not said[4] and said[5] and said[6]:
         return says["turned_round"]
+    if missed == [5]:
+        return says["rolled"]
+    if all(said[2:5]) and not any(said[5:]):
+        return says["sums_alone"]
+    if said[4] and said[5] and not said[2] and not any(said[6:]):
+        return says["moved_not_compared"]
+    if said[5] and not said[6]:
+        return says["coarse"]
+    if [n for n, one in enumerate(said) if one] == [3, 6]:
+        return says["features"]
     words = says["not_all_moved"] if missed[0] >= 7 else says["wrong_about"]  # from 7 on they mark a token
     return words.format(layer=layers[missed[0]][0])
 

@@ -25,6 +25,7 @@ def with_a_mean(answer: object, says: dict[str, str]) -> str | None:
         (lambda m, d: d * (1 + m**4), says["no_middle_term"]),
         (lambda m, d: d + 2 * m**2, says["added_once"]),
         (lambda m, d: 3 * d, says["mean_of_one"]),
+        (lambda m, d: 1 + 2 * m**2, says["one_product"]),
         (lambda m, d: math.sqrt(d * (1 + 2 * m**2)), says["standard_deviation"]),
     ]
     cases = [(3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)]
@@ -54,19 +55,22 @@ def divisor(answer: object, says: dict[str, str]) -> str | None:
         (lambda a, b: (a * b).square().mean().sqrt(), says["mean_under_root"]),
         (lambda a, b: (a * b).norm() * len(a) ** 0.5, says["root_of_d_too"]),
         (lambda a, b: 1 / (a * b).norm(), says["multiplier"]),
+        (lambda a, b: a * b * len(a) ** 0.5, says["one_each"]),
+        (lambda a, b: a * b, says["one_each"]),
+        (lambda a, b: (a * b).square(), says["one_each"]),
     ]
     return by_cases(answer, lambda a, b: (a * b).norm(), cases, mistakes, read=scalar, tolerance=1e-3)
 
 
-def _head_scores(divisor: Callable, *, dealt: bool = False) -> Callable:
-    """Return the scores of heads that are blocks of neighbours, or dealt out in turn, over ``divisor(q, C)``."""
+def _blocks(x: Tensor, heads: int) -> Tensor:
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def _head_scores(divisor: Callable, cut: Callable = _blocks) -> Callable:
+    """Return the scores of heads that are blocks of neighbours, or cut otherwise, over ``divisor(q, C)``."""
 
     def scores(x: Tensor, w_q: Tensor, w_k: Tensor, heads: int) -> Tensor:
-        q, k = x @ w_q, x @ w_k
-        if dealt:
-            q, k = (y.unflatten(-1, (-1, heads)).movedim(-1, 1) for y in (q, k))
-        else:
-            q, k = (y.unflatten(-1, (heads, -1)).transpose(1, 2) for y in (q, k))  # (B, H, T, D)
+        q, k = (cut(x @ w, heads) for w in (w_q, w_k))  # (B, H, T, D)
         return q @ k.mT / divisor(q, x.shape[-1])
 
     return scores
@@ -78,7 +82,11 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
         (normal(B, T, C, seed=0), normal(C, C, seed=1), normal(C, C, seed=2), heads)
         for B, T, C, heads in ((2, 5, 24, 4), (3, 7, 22, 2), (2, 3, 15, 5))
     ]
-    right = _head_scores(lambda q, C: q.shape[-1] ** 0.5)
+
+    def root(q: Tensor, C: int) -> float:
+        return q.shape[-1] ** 0.5
+
+    right = _head_scores(root)
     mistakes = [
         (_head_scores(lambda q, C: C**0.5), says["root_of_model"]),
         (_head_scores(lambda q, C: q.shape[-1]), says["no_root"]),
@@ -88,7 +96,9 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
         (_head_scores(lambda q, C: C**0.5 / q.shape[1]), says["root_too_early"]),
         (_head_scores(lambda q, C: 6**0.5), says["always_6"]),
         (lambda *case: right(*case).softmax(-1), says["weights"]),
-        (_head_scores(lambda q, C: q.shape[-1] ** 0.5, dealt=True), says["dealt"]),
+        (_head_scores(root, lambda y, heads: y.unflatten(-1, (-1, heads)).movedim(-1, 1)), says["dealt"]),
+        (_head_scores(root, lambda y, heads: y.reshape(len(y), heads, y.shape[1], -1)), says["tokens_dealt"]),
+        (_head_scores(lambda q, C: 4), says["always_4_or_heads"]),
     ]
     return by_cases(answer, right, cases, mistakes, tolerance=1e-3)
 
@@ -131,7 +141,12 @@ def _other_top(s: Tensor, t: float, top: float, says: dict[str, str]) -> str | N
         return says["far_off"].format(t=t)
     if abs(t - 1) < 1e-9:
         return says["divided_by_1"].format(found=found)
+    pairs = (s.max() - s) / math.log(top / (1 - top))
+    if len(s) > 2 and ((pairs - t).abs() < 1e-4 * t).any():
+        return says["two_keys"].format(n=len(s))
     words = says["should_be_larger"] if found > top else says["should_be_smaller"]
+    if found > 0.9999 or found < 1.05 / len(s):
+        words += says["at_an_end"]
     return words.format(t=t, found=found)
 
 
@@ -167,6 +182,9 @@ def cosine_scores(answer: object, says: dict[str, str]) -> str | None:
         (lambda q, k, g: _cosines(q, k, g).T, says["turned"]),
         (lambda q, k, g: _cosines(q, k, g).softmax(-1), says["weights"]),
         (lambda q, k, g: _cosines(q, k, 1 / g), says["divided_by_g"]),
+        (lambda q, k, g: _cosines(q, k, g * g), says["g_twice"]),
+        (lambda q, k, g: _cosines(q, k, g) * q.shape[-1], says["not_of_length_1"]),
+        (lambda q, k, g: _cosines(q, k, g) * q.shape[-1] ** 0.5, says["times_root"]),
     ]
     return by_cases(answer, _cosines, cases, mistakes, tolerance=1e-3)
 
@@ -277,15 +295,25 @@ def padded(answer: object, says: dict[str, str]) -> str | None:
     """Grade attention with QK-norm through a kernel that takes padded widths only."""
     asked = []
 
-    def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None) -> Tensor:
-        asked.append(q.shape[-1])
-        if q.shape[-1] % 8:
-            raise AnswerError(says["not_padded"].format(width=q.shape[-1]))
-        return scaled_dot_product_attention(q, k, v, scale=scale)
+    def kernel_for(D: int) -> Callable:
+        def kernel(q: Tensor, k: Tensor, v: Tensor, scale: float | None = None) -> Tensor:
+            width = q.shape[-1]
+            asked.append(width)
+            if width % 8:
+                words = says["not_padded"] if width == D else says["padded_otherwise"]
+                raise AnswerError(words.format(D=D, width=width))
+            return scaled_dot_product_attention(q, k, v, scale=scale)
+
+        return kernel
 
     sizes = [(2, 3, 5, 7, 11, 13), (3, 2, 7, 5, 3, 19), (2, 5, 3, 11, 17, 7), (3, 2, 5, 7, 16, 3)]
     cases = [
-        (3 * normal(B, H, T, D, seed=0), 2 * normal(B, H, S, D, seed=1), normal(B, H, S, Dv, seed=2), kernel)
+        (
+            3 * normal(B, H, T, D, seed=0),
+            2 * normal(B, H, S, D, seed=1),
+            normal(B, H, S, Dv, seed=2),
+            kernel_for(D),
+        )
         for B, H, T, S, D, Dv in sizes
     ]
     root_d, root_p = (lambda D, P: D**0.5), (lambda D, P: P**0.5)

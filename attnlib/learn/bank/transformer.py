@@ -226,6 +226,13 @@ def _from_the_right(text: str, merges: list[tuple[str, str]]) -> list[str]:
     return [piece[::-1] for piece in _cut(text[::-1], backwards)][::-1]
 
 
+def _last_pair_missed(text: str, merges: list[tuple[str, str]]) -> list[str]:
+    pieces = list(text)
+    for pair in merges:
+        pieces = [*_join(pieces[:-1], pair), *pieces[-1:]]
+    return pieces
+
+
 def new_word(answer: object, says: dict[str, str]) -> str | None:
     """Grade the cutting of a new text by merges learned before."""
     merges = [("t", "h"), ("i", "n"), ("th", "e"), ("h", "e"), ("in", "g"), ("e", "r")]
@@ -279,6 +286,8 @@ def _name_cut(result: object, text: str, merges: list[tuple[str, str]], says: di
         (lambda t, m: sorted(set(_cut(t, m)), key=t.find), says["each_once"]),
         (_from_the_right, says["from_the_right"]),
         (lambda t, m: _cut(t, m)[:-1], says["end_lost"]),
+        (_last_pair_missed, says["last_pair_missed"]),
+        (lambda t, m: _cut(t.lower(), m), says["lower_case"]),
     ]
     for wrong, words in mistakes:
         if pieces == wrong(text, merges):
@@ -349,6 +358,14 @@ def sampling(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, t, k: _among(_kept(x, k), (x / t).softmax(-1)), says["probabilities_hidden"]),
         (lambda x, t, k: _over_sum(_cut_off((x / t).softmax(-1), k)), says["sum_of_the_batch"]),
         (lambda x, t, k: _probabilities(x, t, k).log(), says["logarithms"]),
+        (lambda x, t, k: _probabilities(x, t, k).log().masked_fill(~_kept(x, k), 0.0), says["logarithms"]),
+        (lambda x, t, k: (x / t).log_softmax(-1).masked_fill(~_kept(x, k), -math.inf), says["logarithms"]),
+        (lambda x, t, k: (x / t).log_softmax(-1) * _kept(x, k), says["logarithms"]),
+        (lambda x, t, k: (x / t).log_softmax(-1), says["logarithms"]),
+        (
+            lambda x, t, k: _over_sum((x / t).log_softmax(-1) * _kept(x, k), dim=-1, keepdim=True),
+            says["logarithms_divided"],
+        ),
         (lambda x, t, k: _kept(x, k) / k, says["equally_likely"]),
         (lambda x, t, k: _kept(x, 1).double(), says["most_likely"]),
         (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf).softmax(0), says["over_the_batch"]),
@@ -450,6 +467,10 @@ def continued(answer: object, says: dict[str, str]) -> str | None:
         (_masked(lambda T, S: torch.eye(T, S + T).roll(S, -1).bool() | kept(T, S)), says["itself_only"]),
         (_placed(lambda T, S: torch.full((T,), S + T - 1)), says["one_position"]),
         (_masked(lambda T, S: torch.ones(T, S + T).tril().bool()), says["top_left"]),
+        *(
+            (_masked(lambda T, S, on=on: torch.ones(T, S + T).triu(on * S).bool()), says["upper"])
+            for on in (0, 1)
+        ),
     ]
     return by_cases(answer, _placed(_behind), cases, mistakes)
 
@@ -474,10 +495,16 @@ def _share(count: Callable) -> Callable:
     return _of_grams(lambda grams: count(grams) / len(grams))
 
 
+def _apart(tokens: list[int], n: int) -> float:
+    """Count only what stood before without an overlap."""
+    grams = _grams(tokens, n)
+    return sum(gram in _grams(tokens[:i], n) for i, gram in enumerate(grams)) / len(grams)
+
+
 def repeats(answer: object, says: dict[str, str]) -> str | None:
     """Grade the share of n-grams that stood in the text before."""
     cases = [
-        ([4, 1, 1, 1, 4, 4, 4, 1, 1, 4, 4, 2], 2),
+        ([1, 2, 2, 2, 1, 2, 2, 2, 1, 1, 2, 2], 2),
         ([5, 5, 5, 5, 5], 3),
         ([1, 2, 1, 3, 4], 2),
         ([7, 8, 7, 8, 7, 9], 1),
@@ -505,6 +532,7 @@ def repeats(answer: object, says: dict[str, str]) -> str | None:
         (_of_grams(lambda g: _repeated(g) * len(g) / len(set(g))), says["divided_by_different"]),
         (_of_grams(lambda g: float(_repeated(g) > 0)), says["whether"]),
         (_of_grams(lambda g: 100 * _repeated(g)), says["percent"]),
+        (_apart, says["overlaps_left_out"]),
     ]
     return by_cases(answer, _of_grams(_repeated), cases, mistakes, read=scalar)
 

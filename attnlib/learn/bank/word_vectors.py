@@ -38,6 +38,8 @@ def long_key(answer: object, says: dict[str, str]) -> str | None:
     product, cosine = (q @ k).item(), (q @ k / q.norm() / k.norm()).item()
     if product <= 5 and cosine >= 0.5:
         words = says["short_and_near"]
+    elif abs(cosine) < 1e-9:
+        words = says["right_angle"]
     elif product <= 0:
         words = says["turned_away"]
     elif product <= 5:
@@ -51,7 +53,7 @@ def long_key(answer: object, says: dict[str, str]) -> str | None:
 
 def nearest_rows(answer: object, says: dict[str, str]) -> str | None:
     """Grade a search for the rows with the highest cosine, some left out."""
-    vectors, target = normal(11, 3, seed=5) * torch.linspace(0.3, 3, 11)[:, None], normal(3, seed=6)
+    vectors, target = normal(11, 3, seed=13) * torch.linspace(0.3, 3, 11)[:, None], normal(3, seed=15)
     cosine = F.cosine_similarity(vectors, target[None])
 
     def best(score: Tensor, n: int, without: list[int]) -> list[int]:
@@ -60,17 +62,23 @@ def nearest_rows(answer: object, says: dict[str, str]) -> str | None:
         return score.topk(n).indices.tolist()
 
     ranking = best(cosine, 11, [])
-    left_out = [ranking[0], ranking[4]]
-    got = numbers(call(answer, vectors.clone(), target.clone(), 4, list(left_out)))
-    got = [round(x) for x in got.flatten().tolist()]
+    left_out = [ranking[0], ranking[2]]
+    got = numbers(call(answer, vectors.clone(), target.clone(), 4, list(left_out))).flatten().tolist()
     right = best(cosine, 4, left_out)
     if got == right:
         again = numbers(call(answer, vectors.clone(), target.clone(), 2, [])).flatten().tolist()
         return None if again == best(cosine, 2, []) else says["not_with_empty_list"]
+    columns, kept = unit(vectors, dim=0) @ target, [row for row in range(11) if row not in left_out]
     known = [
         (best(cosine, 4, []), says["still_there"]),
         (best(vectors @ target, 4, left_out), says["dot_product"]),
         (best(vectors @ target, 4, []), says["dot_product_and_still_there"]),
+        (best(columns, 4, left_out), says["wrong_axis"]),
+        (best(columns, 4, []), says["wrong_axis_and_still_there"]),
+        (best(cosine[kept], 4, []), says["numbers_shifted"]),
+        (best(cosine.abs(), 4, left_out), says["absolute"]),
+        (best(cosine.abs(), 4, []), says["absolute_and_still_there"]),
+        *(([*right[:3], row], says["filled_with_0"].format(row=row)) for row in left_out),
         (best(-cosine, 4, left_out), says["farthest"]),
         (best(-cosine, 4, []), says["farthest"]),
         (best(-(vectors - target).norm(dim=1), 4, left_out), says["distance"]),
@@ -83,8 +91,12 @@ def nearest_rows(answer: object, says: dict[str, str]) -> str | None:
             return words
     if len(got) != 4:
         return says["not_four"].format(count=len(got))
+    if any(row % 1 != 0 for row in got):
+        return says["not_whole"]
     stray = next((row for row in got if row not in right), None)
-    return says["another_order"] if stray is None else says["stray"].format(row=stray)
+    if stray is None:
+        return says["another_order" if set(got) == set(right) else "repeated"]
+    return says["stray_left_out" if stray in left_out else "stray"].format(row=stray)
 
 
 def long_step(answer: object, says: dict[str, str]) -> str | None:
@@ -107,10 +119,12 @@ def long_step(answer: object, says: dict[str, str]) -> str | None:
         words = says["too_steep"]
     elif F.cosine_similarity(step, QUEEN - KING, dim=0) < 0.9:
         words = says["another_way"]
+    elif cosines(KING + woman)[1] > cosines(KING + woman)[0]:
+        words = says["step_as_woman"]
     else:
         words = says["too_short"]
     told = says["where_it_lies"].format(target=target, king=to_king, queen=to_queen)
-    return f"{told} {words.format(step=step)}"
+    return f"{told} {words.format(step=step, woman=woman)}"
 
 
 def _count(
@@ -321,6 +335,9 @@ def negative_sampling(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, y, n: (_true(x, y) + _false(x, n).mean(-1)).mean(), says["mean_of_negatives"]),
         (lambda x, y, n: (_true(x, y) + 5 * _false(x, n).mean(-1)).mean(), says["five_times_mean"]),
         (lambda x, y, n: _loss(x, y, n.flatten(0, 1).expand(len(x), -1, -1)).mean(), says["all_negatives"]),
+        (lambda x, y, n: (_true(x, y) + _false(y, n).sum(-1)).mean(), says["negatives_of_context"]),
+        (lambda x, y, n: (_true(x[:, None], y) + _false(x, n).sum(-1)).mean(), says["all_contexts"]),
+        (lambda x, y, n: (_true(x[:, None], y).sum(1) + _false(x, n).sum(-1)).mean(), says["all_contexts"]),
         (lambda x, y, n: _loss(x, y, n).sum(), says["sum_of_batch"]),
         (_loss, says["each_example"]),
         (lambda x, y, n: _true(x, y).mean(), says["no_negatives"]),

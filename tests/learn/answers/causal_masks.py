@@ -125,6 +125,35 @@ def future_at_once(fn, x):
     return all(torch.equal(fn(x)[:j], fn(torch.cat([x[:j], x[j:] * 2 + 1]))[:j]) for j in range(len(x)))
 
 
+def changing(change, same=torch.equal):
+    def is_causal(fn, x):
+        for j in range(len(x)):
+            changed = x.clone()
+            change(changed, j)
+            if not same(fn(x)[:j], fn(changed)[:j]):
+                return False
+        return True
+
+    return is_causal
+
+
+def double_later(x, j):
+    x[j:] *= 2
+
+
+def flip_later(x, j):
+    x[j:] = x[j:].flip(0)
+
+
+def replace_row(x, j):
+    x[j] = torch.linspace(3, -3, x.shape[1])
+
+
+def by_derivatives(fn, x):
+    table = torch.autograd.functional.jacobian(fn, x).abs().sum((1, 3))
+    return not table.triu(1).any()
+
+
 def step(use=None, scale=None):
     def fn(q, k, v, keys, values):
         all_k, all_v = (
@@ -138,7 +167,7 @@ def step(use=None, scale=None):
 def loop_step(q, k, v, keys, values):
     scores = [float(q[0] @ row) / math.sqrt(q.shape[1]) for row in [*keys, k[0]]]
     e = [math.exp(s) for s in scores]
-    return sum(w / sum(e) * row for w, row in zip(e, [*values, v[0]], strict=True))
+    return [sum(w / sum(e) * row for w, row in zip(e, [*values, v[0]], strict=True))]
 
 
 def ready_made_step(q, k, v, keys, values):
@@ -154,6 +183,14 @@ def in_place_step(q, k, v, keys, values):
     out = step()(q, k, v, keys, values)
     keys[0] = k[0]
     return out
+
+
+def overwriting_step(n):
+    def fn(q, k, v, keys, values):
+        keys[n], values[n] = k[0], v[0]
+        return step(lambda k, v, a, b: (a, b))(q, k, v, keys, values)
+
+    return fn
 
 
 def opened(*cells, near=True):
@@ -294,9 +331,10 @@ RIGHT = {
         random_leak_test,
         zeroing_leak_test,
         future_at_once,
+        changing(replace_row),
         lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
     ],
-    "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[0], ready_made_step],
+    "6.10": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[:1], ready_made_step],
     "6.11": [MIDDLE, OTHER, MIDDLE.tolist(), MIDDLE.numpy(), by_messengers(7), list(MIDDLE)],
     "6.12": [LAYERS, *({k: kind(v) for k, v in LAYERS.items()} for kind in (float, torch.tensor, Fraction))],
     "6.14": [
@@ -334,6 +372,8 @@ WRONG = [
     ("6.3", lambda T, S: causal_mask(T, S).mT, "upper triangle"),
     ("6.3", lambda T, S: causal_mask(T, S).mT if T < S else causal_mask(T), "rows and columns are swapped"),
     ("6.3", lambda T, S: torch.ones(T, S).bool(), "nothing is masked"),
+    ("6.3", lambda T, S: causal_mask(T, S, offset=S - T + 2), "is open and should be closed"),
+    ("6.3", lambda T, S: causal_mask(T, S, offset=S - T - 2), "is closed and should be open"),
     ("6.3", lambda T, S: torch.ones(T, S).tril(S - T), "a mask is boolean"),
     ("6.3", lambda T, S: torch.full((T, S), INF).triu(1), "a table to add"),
     ("6.4", lambda n, T: (padded(n, T) & causal_mask(T))[:, 0], "the axis for the heads is missing"),
@@ -349,6 +389,10 @@ WRONG = [
     ("6.4", padded, "the padding alone"),
     ("6.4", lambda n, T: padded(n, T).expand(-1, -1, T, -1), "the padding alone"),
     ("6.4", lambda n, T: padded(n + 1, T) & causal_mask(T), "one position of the padding"),
+    ("6.4", lambda n, T: (padded(n, T) & causal_mask(T)) | torch.eye(T).bool(), "from itself too"),
+    ("6.4", lambda n, T: (padded(n, T) | ~padded(n, T).mT) & causal_mask(T), "from itself too"),
+    ("6.4", lambda n, T: padded(T - n, T) & causal_mask(T), "compare with `T - length`"),
+    ("6.4", lambda n, T: padded(n + 2, T) & causal_mask(T), "is open and should be closed"),
     ("6.6", lambda s, m: s.masked_fill(~m, INF).softmax(-1), "the blind row is NaN"),
     ("6.6", lambda s, m: s.masked_fill(~m, -1e9).softmax(-1), "attends uniformly"),
     ("6.6", lambda s, m: s.softmax(-1) * m, "zero after the softmax"),
@@ -356,6 +400,7 @@ WRONG = [
     ("6.6", lambda s, m: s.masked_fill(~m, INF).softmax(0).nan_to_num(0), "over the queries"),
     ("6.6", lambda s, m: s.masked_fill(m, INF).softmax(-1).nan_to_num(0), "inverted"),
     ("6.6", lambda s, m: (s * m).softmax(-1), "its exponential is 1"),
+    ("6.6", lambda s, m: s.masked_fill(~m, 0).softmax(-1) * m, "its exponential is 1"),
     ("6.6", zeroed_and_divided, "where a hidden score is 200"),
     ("6.6", lambda s, m: s.masked_fill(~m, -50.0).softmax(-1) * m, "near -200"),
     ("6.6", lambda s, m: s.masked_fill(~m, -1000.0).softmax(-1) * m, "near -3e9"),
@@ -407,6 +452,12 @@ WRONG = [
     ("6.9", leak_test(torch.equal, sizes=math.nan), "you put NaN or infinity into x"),
     ("6.9", leak_test(torch.equal, sizes=math.inf), "you put NaN or infinity into x"),
     ("6.9", lambda fn, x: leaks(fn, x), "return one bool"),
+    ("6.9", changing(double_later), "your changes keep every sign"),
+    ("6.9", changing(flip_later), "only exchange rows"),
+    ("6.9", changing(replace_row, torch.allclose), "bit for bit"),
+    ("6.9", lambda fn, x: not random_leak_test(fn, x), "the wrong way round"),
+    ("6.9", lambda fn, x: not leak_test(torch.allclose)(fn, x), "the wrong way round"),
+    ("6.9", by_derivatives, "A derivative does not see every leak"),
     ("6.10", step(lambda k, v, a, b: (a, b)), "the new key and value are missing"),
     ("6.10", step(lambda k, v, a, b: (k, v)), "only the new key is seen"),
     ("6.10", step(lambda k, v, a, b: (a[:1], b[:1])), "top-left"),
@@ -415,6 +466,17 @@ WRONG = [
     ("6.10", lambda q, k, v, a, b: step()(k, k, v, a, b), "with the key instead"),
     ("6.10", step(lambda k, v, a, b: (torch.cat([k, a]), torch.cat([b, v]))), "in different order"),
     ("6.10", every_row, "only the new word asks"),
+    ("6.10", lambda q, k, v, a, b: step()(q, k, v, a, b)[0], "return (1, Dv)"),
+    ("6.10", lambda q, k, v, a, b: step()(q, k, v, a[1:], b[1:]), "the oldest kept key and value are lost"),
+    ("6.10", overwriting_step(0), "the oldest kept key and value are lost"),
+    ("6.10", overwriting_step(-1), "the newest kept key and value are lost"),
+    ("6.10", step(lambda k, v, a, b: (a.add_(k), b.add_(v))), "append key and value as a row"),
+    ("6.10", lambda q, k, v, a, b: step()(q, k, v, a, b) + v, "added on top"),
+    (
+        "6.10",
+        lambda q, k, v, a, b: step(lambda *_: (a, b))(q, k, v, a, b) + v,
+        "append key and value as a row",
+    ),
     ("6.10", in_place_step, "it changes `keys`"),
     ("6.11", causal_mask(7), "the whole triangle"),
     ("6.11", MIDDLE.mT, "rows and columns are swapped"),
@@ -447,6 +509,7 @@ WRONG = [
     ("6.12", LAYERS | {"window": 5}, "can be heard at all"),
     ("6.12", LAYERS | {"long": 5}, "not yet"),
     ("6.12", LAYERS | {"window": 3}, "not even heard"),
+    ("6.12", LAYERS | {"window": 9}, "eight before it?"),
     ("6.12", LAYERS | {"window": 8}, "not yet"),
     ("6.12", LAYERS | {"window": 32}, "three and a half"),
     ("6.12", LAYERS | {"window": 11}, "seven before it"),

@@ -46,6 +46,10 @@ def undeal_loop(heads):
     return out
 
 
+def dealt_split(x, H):
+    return torch.stack([x[..., h::H] for h in range(H)], dim=1)
+
+
 def viewed(x, H):
     B, T, C = x.shape
     return x.view(B, H, T, C // H)
@@ -82,6 +86,18 @@ def rows_cleared(heads, w_o, h):
 
 def in_place(heads, w_o, h):
     heads[:, h] = 0
+    return merge(heads) @ w_o
+
+
+def position_cleared(heads, w_o, h):
+    heads = heads.clone()
+    heads[:, :, h] = 0
+    return merge(heads) @ w_o
+
+
+def mean_instead(heads, w_o, h, mean):
+    heads = heads.clone()
+    heads[:, h] = mean
     return merge(heads) @ w_o
 
 
@@ -125,6 +141,12 @@ def scored(scale=None, axis=-1):
         return (q @ k.mT * by).softmax(axis) @ v
 
     return attend
+
+
+def looking_back(q, k, v):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+    return scores.masked_fill(later, -torch.inf).softmax(-1) @ v
 
 
 def flat(x):
@@ -292,6 +314,15 @@ def sent_in_place(x, w_qkv, w_o, b_o, H, n):
     return sends(bias=lambda b, n, r: b)(x, w_qkv, w_o, b_o, H, n)
 
 
+def heads_in_turn(x, w_qkv, w_o, b_o, H, n):
+    D, out = len(w_o) // H, []
+    for r in range(n):
+        mine = torch.cat([torch.arange(h * D, (h + 1) * D) for h in range(r, H, n)])
+        q, k, v = (split(x @ w[:, mine], H // n) for w in w_qkv.chunk(3, dim=1))
+        out.append(merge(attention(q, k, v)) @ w_o[mine] + b_o / n)
+    return torch.stack(out)
+
+
 def all_spoiled(x, w_qkv, w_o, b_o, H, n):
     parts = sends()(x, w_qkv, w_o, b_o, H, n)
     w_o.zero_()
@@ -314,7 +345,7 @@ RIGHT = {
         lambda x: torch.einsum("bhtd->btdh", x).reshape(*x.shape[::2], -1).double(),
         lambda x: x.numpy().transpose(0, 2, 3, 1).reshape(x.shape[0], x.shape[2], -1),
     ],
-    "5.7": [score, loop_score, lambda w, r: (w * r).sum(-1)[:, r.any(-1)].mean(-1), lambda w, r: score(w, r).tolist()],
+    "5.7": [score, loop_score, lambda w, r: (w * r).sum(-1)[:, r.any(-1)].mean(-1), lambda w, r: score(w, r).tolist(), lambda w, r: w[:, r].mean(-1), lambda w, r: (w * r).sum((-1, -2)) / r.sum()],
     "5.8": [without, by_sum, lambda x, w, h: merge(x) @ w - x[:, h] @ w.unflatten(0, (x.shape[1], -1))[h], rows_cleared],
     "5.9": [mha(), by_head, einsums, in_double, mha(split=loop_split)],
     "5.11": [
@@ -367,7 +398,13 @@ WRONG = [
     ("5.1", [4, 8, [0.5, 0.5]], "weight on the first value: one number is asked"),
     ("5.1", [4, 8], "one number each is asked"),
     ("5.2", lambda C, H, G, b: 4 * C * C * H, "you count C² for each head"),
-    ("5.2", lambda C, H, G, b: 3 * C * C, "W_O, is missing"),
+    ("5.2", lambda C, H, G, b: 3 * C * C, "these are three matrices"),
+    ("5.2", lambda C, H, G, b: sizes(C, H, G, b) - C * (C + b), "W_O, is missing"),
+    ("5.2", lambda C, H, G, b: 2 * C * C + C * (C // H * G) + (2 * C + C // H * G) * b, "values have one, W_V"),
+    ("5.2", lambda C, H, G, b: 2 * C * (C + b), "two matrices are missing"),
+    ("5.2", lambda C, H, G, b: 2 * C * C + 2 * C * G + (2 * C + 2 * G) * b, "each is D = C / H wide"),
+    ("5.2", lambda C, H, G, b: sizes(C, H, G, True), "counted although there are none"),
+    ("5.2", lambda C, H, G, b: 2 * (C // H) ** 2 * (H + G), "C by D, not D by D"),
     ("5.2", lambda C, H, G, b: 4 * (C // H) ** 2 * H, "C by D, not D by D"),
     ("5.2", lambda C, H, G, b: sizes(C, H, G, False), "the biases are missing"),
     ("5.2", lambda C, H, G, b: 4 * C * (C + b), "W_K and W_V are narrower"),
@@ -386,9 +423,14 @@ WRONG = [
     ("5.4", CACHE | {"own": 2**26}, "own: that is one layer"),
     ("5.4", CACHE | {"own": 3 * 2**24}, "own: that is one head"),
     ("5.4", CACHE | {"grouped": 3 * 2**26}, "32 / 8 = 4 heads"),
+    *(("5.4", {n: x / unit for n, x in CACHE.items()}, "own: that is in a larger unit") for unit in (2**10, 2**20, 2**30, 1e3, 1e6, 1e9)),
+    ("5.4", CACHE | {"grouped": 0.4}, "grouped: that is in a larger unit"),
+    ("5.4", CACHE | {"one": 48}, "one: that is in a larger unit"),
     ("5.4", CACHE | {"one": 5}, "one: multiply what is kept"),
     ("5.5", merge, "this puts head after head"),
     ("5.5", flat, "mixes the tokens"),
+    ("5.5", lambda x: x.permute(0, 3, 2, 1).reshape(x.shape[0], x.shape[2], -1), "the tokens stand behind the coordinates"),
+    ("5.5", lambda x: undeal(x.flip(1)), "in reverse order"),
     ("5.5", lambda x: x.permute(0, 2, 3, 1), "now join the last two axes"),
     ("5.5", lambda x: x.transpose(1, 2), "an axis of their own"),
     ("5.5", lambda x: x.permute(0, 2, 3, 1).reshape(2, 5, 12), "right at first, but not for"),
@@ -398,7 +440,7 @@ WRONG = [
     ("5.5", lambda x: x.sum(1), "they hold different coordinates"),
     ("5.5", lambda x: undeal(x).mT, "turned round: (B, T, C)"),
     ("5.7", lambda w, r: (w * r).sum(-1).mean(-1), "they do not count"),
-    ("5.7", lambda w, r: (w * r).sum((-1, -2)) / r.sum(), "the number of pairs"),
+    ("5.7", lambda w, r: (w * r).sum((-1, -2)) / r.any(0).sum(), "the number of keys"),
     ("5.7", lambda w, r: score(w, ~r), "where the relation does not point"),
     ("5.7", lambda w, r: (w * r).sum((-1, -2)), "divide by the number of queries"),
     ("5.7", lambda w, r: (w * r).mean((-1, -2)), "you average over all pairs"),
@@ -415,6 +457,9 @@ WRONG = [
     ("5.8", lambda x, w, h: without(x, w, h + 1), "counting starts from 0"),
     ("5.8", lambda x, w, h: without(x, w, h - 1), "counting starts from 0"),
     ("5.8", lambda x, w, h: flat(torch.cat([x[:, :h], 0 * x[:, h:h + 1], x[:, h + 1:]], 1)) @ w, "without swapping"),
+    ("5.8", position_cleared, "you clear token h"),
+    ("5.8", lambda x, w, h: mean_instead(x, w, h, x.mean(1)), "a mean of heads"),
+    ("5.8", lambda x, w, h: mean_instead(x, w, h, (x.sum(1) - x[:, h]) / (x.shape[1] - 1)), "a mean of heads"),
     ("5.8", in_place, "it changes `heads`"),
     ("5.9", mha(attend=scored(12**-0.5)), "you divide by √C"),
     ("5.9", mha(attend=scored(1.0)), "not divided by √D"),
@@ -424,6 +469,9 @@ WRONG = [
     ("5.9", mha(split=viewed), "deals the tokens out"),
     ("5.9", mha(split=viewed, merge=flat), "deals the tokens out"),
     ("5.9", mha(merge=flat), "merged without swapping"),
+    ("5.9", mha(split=dealt_split), "dealt out to the heads in turn"),
+    ("5.9", mha(split=dealt_split, merge=undeal), "dealt out to the heads in turn"),
+    ("5.9", mha(attend=looking_back), "a causal mask"),
     ("5.9", lambda x, a, b, c, d, H: mha()(x, a.T, b.T, c.T, d.T, H), "not `x @ w.T`"),
     ("5.9", lambda x, a, b, c, d, H: mha()(x, a.T, b.T, c.T, d, H), "not `x @ w.T`"),
     ("5.9", lambda x, a, b, c, d, H: mha()(x, a, b, c, d.T, H), "not `x @ w.T`"),
@@ -438,6 +486,8 @@ WRONG = [
     ("5.10", lambda w, v, j: removed(w, j) @ v, "this is the new output"),
     ("5.10", lambda w, v, j: w @ v - removed(w, j) @ v, "its length is asked"),
     ("5.10", lambda w, v, j: effect(w, v, j) ** 2, "take the root"),
+    ("5.10", lambda w, v, j: (w @ v - removed(w, j) @ v).abs().sum(-1), "absolute differences"),
+    ("5.10", lambda w, v, j: (w[:, j, None] * (v[j] - w @ v)).norm(dim=-1), "the other weights grow"),
     ("5.10", lambda w, v, j: w[:, j], "this is the weight of the key"),
     ("5.10", lambda w, v, j: (w @ v - removed(w, j) @ v).norm(), "each has its own"),
     ("5.10", lambda w, v, j: (w @ v - holed(w, v, j).softmax(-1) @ v).norm(dim=-1), "without a softmax"),
@@ -451,7 +501,10 @@ WRONG = [
     ("5.11", looks_back(by=0), "looks at itself"),
     ("5.11", looks_back(size=2.0), "not firmly"),
     ("5.11", looks_back(by=2), "place 1, counted from 0, looks most at place 3"),
-    ("5.11", lambda T: 50 * torch.ones(T, T).tril(-1), "place 2, counted from 0, looks most at place 0"),
+    ("5.11", lambda T: 50 * torch.ones(T, T).tril(-1), "place 2, counted from 0, gives the same weight to places 0, 1;"),
+    ("5.11", lambda T: 50 * torch.ones(T, T).triu(1), "place 1, counted from 0, gives the same weight to places 2, 3;"),
+    ("5.11", lambda T: torch.zeros(T, T), "place 1, counted from 0, gives the same weight to places 0, 1, 2, 3;"),
+    ("5.11", lambda T: torch.eye(T).roll(1, 1).triu(), "looks at the next one"),
     ("5.11", some_elsewhere, "place 2, counted from 0, looks most at place 3"),
     ("5.11", lambda T: looks_back()(T)[1:], "a row for each place"),
     ("5.11", lambda T: looks_back()(T) * float("inf"), "a NaN in the weights"),
@@ -462,7 +515,8 @@ WRONG = [
     ("5.12", {"one_both": (9 / 16) ** 2, "half_right": 0.5, "half_both": 0.25}, "not equally good"),
     ("5.12", {"one_both": 1 / 8, "half_right": 0.5, "half_both": 0.5}, "half_right: almost"),
     ("5.12", {"one_both": 1 / 8, "half_right": 7 / 16, "half_both": 9 / 16}, "half of the 56 families"),
-    ("5.12", {"one_both": 1 / 8, "half_right": 25 / 32, "half_both": 9 / 16}, "equal ones leave none"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 25 / 32, "half_both": 9 / 16}, "neither answer is right"),
+    ("5.12", {"one_both": 1 / 8, "half_right": 0.75, "half_both": 0.5}, "half_right: that is too much"),
     ("5.12", {"one_both": 1 / 8, "half_right": 1 / 8, "half_both": 1 / 8}, "more often than a guess among eight"),
     ("5.12", {"one_both": 1 / 8, "half_right": 1, "half_both": 1}, "half_right: 3 and 7 give the same average"),
     ("5.12", {"one_both": 1 / 8, "half_right": 9 / 16, "half_both": 1 / 8}, "which is right sometimes"),
@@ -500,7 +554,9 @@ WRONG = [
     ("5.14", by_hand(w_k=torch.zeros(8, 8)), "every child gets the same weight"),
     ("5.14", by_hand(w_k=blocks(O4, O4, I4, I4)), "the weights change with the ages"),
     ("5.14", by_hand(w_v=NAME), "these are names"),
-    ("5.14", by_hand(w_v=HANDED), "What they bring (w_v)"),
+    ("5.14", by_hand(w_v=HANDED), "the first half holds a name"),
+    ("5.14", by_hand(w_v=blocks(O4, I4, I4, O4)), "the second half holds a name"),
+    ("5.14", by_hand(w_v=blocks(O4, O4, I4.roll(1, 0), I4)), "What they bring (w_v)"),
     ("5.14", by_hand(w_v=blocks(O4, O4, I4, O4)), "the second half stays empty"),
     ("5.14", by_hand(w_v=blocks(O4, O4, O4, I4)), "the first half stays empty"),
     ("5.14", by_hand(w_o=blocks(I4, I4, I4, I4)), "added up"),
@@ -531,6 +587,7 @@ WRONG = [
     ("5.15", sends(bias=lambda b, n, r: b * (r > 0)), "the bias is in the sum"),
     ("5.15", sends(bias=lambda b, n, r: b / n * (r == 0)), "only a part of the bias"),
     ("5.15", sends(cut=lambda w, n, r: [part[:, r::n] for part in w.chunk(3, dim=1)]), "the columns are dealt out"),
+    ("5.15", heads_in_turn, "the heads are dealt out"),
     ("5.15", sends(rows=lambda w, n, r: w[r::n]), "the rows of `w_o` are dealt out"),
     ("5.15", sends(cut=straight, rows=lambda w, n, r: w[r::n]), "cut straight"),
     ("5.15", sends(rows=lambda w, n, r: torch.eye(len(w)).chunk(n)[r]), "`w_o` is missing"),

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import allclose, tensor
 
-from attnlib import attention, rotary
+from attnlib import attention, causal_mask, rotary
 
 KNOWS = {"a": False, "b": False, "c": True, "d": False, "e": True, "f": False, "g": True}
 
@@ -176,6 +176,17 @@ def turned_back(q, k, v, keys, values):
     return attention(rotary(q, tensor([S])), rotary(keys), torch.cat([values, v]))
 
 
+def value_first(q, k, v, keys, values):
+    at = tensor([len(keys)])
+    return attention(rotary(q, at), torch.cat([keys, rotary(k, at)]), torch.cat([v, values]))
+
+
+def from_the_corner(q, k, v, keys, values):
+    at = tensor([len(keys)])
+    keys, values = torch.cat([keys, rotary(k, at)]), torch.cat([values, v])
+    return attention(rotary(q, at), keys, values, causal_mask(1, len(keys), offset=0))
+
+
 def zero(keys):
     return 0
 
@@ -279,6 +290,11 @@ WRONG = [
     ("8.2", lambda fn, x: False, "says False of every function"),
     ("8.2", lambda fn, x: True, "says True of every function"),
     ("8.2", lambda fn, x: not every_order(fn, x), "the other way round"),
+    ("8.2", lambda fn, x: not one_order([5, 4, 3, 2, 1, 0])(fn, x), "the other way round"),
+    ("8.2", lambda fn, x: not one_order([1, 0, 2, 3, 4, 5])(fn, x), "the other way round"),
+    ("8.2", lambda fn, x: not exact(fn, x), "the other way round"),
+    ("8.2", lambda fn, x: not unmoved(fn, x), "the other way round"),
+    ("8.2", one_order([1, 0, 2, 3, 4, 5], lambda a, b: allclose(a, b, atol=1)), "is missed"),
     ("8.2", lambda fn, x: (fn(x.flip(0)) - fn(x).flip(0)).abs() > 1e-9, "return one bool"),
     ("8.2", one_order([5, 0, 4, 1, 3, 2], lambda a, b: allclose(a, b, atol=0.01)), "tolerance is too wide"),
     ("8.3", CLOCK | {"angle": 30}, "that is hand 0"),
@@ -301,7 +317,7 @@ WRONG = [
     ("8.3", CLOCK | {"slowest": 2 * math.pi * 10000 ** (31 / 64)}, "with the 2"),
     ("8.3", CLOCK | {"slowest": 6283}, "that is for d = 8"),
     ("8.3", CLOCK | {"slowest": 12}, "which pair is the last"),
-    ("8.4", lambda k, t: np.transpose(shift(k, t)), "k places back"),
+    ("8.4", lambda k, t: np.transpose(shift(k, t)), "the matrix for (cos, sin) in this order"),
     ("8.4", lambda k, t: shift(-k, t), "k places back"),
     ("8.4", lambda k, t: shift(k, 1), "the speed of the hand is missing"),
     ("8.4", lambda k, t: shift(1, t), "k is not used"),
@@ -369,6 +385,7 @@ WRONG = [
     ("8.7", lambda x, m, t: turn(x, m, t).T.reshape(-1, 2), "mixes the words"),
     ("8.7", lambda x, m, t: turn(x, m[:1], t), "by the angle of the first"),
     ("8.7", lambda x, m, t: turn(x, m, math.tau * t), "leave out the 2 pi"),
+    ("8.7", lambda x, m, t: turn(x, m + t, 1.0), "you add m and theta"),
     ("8.7", turn_in_place, "it changes `x`"),
     ("8.8", list, "it stopped"),
     ("8.8", lambda d: list(range(d)), "nothing is moved"),
@@ -415,6 +432,8 @@ WRONG = [
         lambda q, k, v, a, b: step()(q, k, v, a, b.mul_(1.5)) * 0 + step()(q, k, v, a, b / 1.5),
         "it changes `b`",
     ),
+    ("8.9", value_first, "its value first"),
+    ("8.9", from_the_corner, "begins in the corner"),
     ("8.10", FADE | {"twin": 64}, "not divided by √d"),
     ("8.10", FADE | {"twin": 1}, "not by 64"),
     ("8.10", FADE | {"twin": 0.01}, "unrelated pairs"),
@@ -427,6 +446,8 @@ WRONG = [
     ("8.10", FADE | {"far": -2.2}, "has a minus come in"),
     ("8.10", FADE | {"far": 4.5}, "at distance 100"),
     ("8.10", FADE | {"spread": 0.125}, "not by 64"),
+    ("8.10", FADE | {"spread": 0.28, "holds": True}, "shrunk as a twin's score is"),
+    ("8.10", FADE | {"spread": 0.176}, "not by 64"),
     ("8.10", FADE | {"spread": 1.4}, "Draw keys of their own"),
     ("8.10", FADE | {"spread": 2.2}, "a key like its query"),
     ("8.10", FADE | {"holds": True}, "that has nothing to do with it"),
@@ -446,4 +467,5 @@ WRONG = [
     ("8.11", lambda context, d: (context / math.tau) ** (d / 2), "is not d/2"),
     ("8.11", lambda context, d: 10000, "is too small" if base(4096, 64) > 10000 else "is too large"),
     ("8.11", lambda context, d: base(context, 64), "for 131072 places"),
+    ("8.11", lambda context, d: (context / math.tau) ** (64 / 62), "`d` is not used"),
 ]

@@ -126,6 +126,43 @@ def flipped(layer, x):
     return not torch.allclose(layer(x.flip(0)), layer(x).flip(0), atol=1e-5)
 
 
+def over_table(s):
+    e = torch.exp(s - s.amax(-1, keepdim=True))
+    return e / e.sum()
+
+
+def with_epsilon(s):
+    e = torch.exp(s - s.amax(-1, keepdim=True))
+    return e / (e.sum(-1, keepdim=True) + 1e-2)
+
+
+def causal_attention(q, k, v):
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -math.inf).softmax(-1) @ v
+
+
+def rolled_once(layer, x):
+    return not torch.allclose(layer(x.roll(1, 0)), layer(x).roll(1, 0), atol=1e-5)
+
+
+def features_shuffled(layer, x):
+    p = torch.randperm(x.shape[1])
+    return not torch.allclose(layer(x[:, p]), layer(x)[:, p], atol=1e-5)
+
+
+def later_alone(layer, x):
+    swap = torch.tensor([1, 0, 2, 3, 4, 5, 6])
+    return not torch.allclose(layer(x[swap])[2:], layer(x)[2:], atol=1e-5)
+
+
+def tolerance_of(atol):
+    def order_matters(layer, x):
+        p = torch.randperm(len(x))
+        return not torch.allclose(layer(x[p]), layer(x)[p], atol=atol)
+
+    return order_matters
+
+
 MONTHS = {"statement": False, "width": 2, "months": 2}
 AGAIN = 2**0.5 / 1.5**2  # what makes up for √2, and the reach
 KEYS = [[1, 0], [0, -0.5], [0, 0]]
@@ -263,6 +300,7 @@ WRONG = [
     ("3.1", [0.0, 0.0, 1.0], "after the softmax"),
     ("3.1", [1.414, 2.828, 4.0], "lengths of the words"),
     ("3.1", [0.707, 0.707, 1.0], "cosines"),
+    ("3.1", [4, 8, 4], "phone with itself is not its length"),
     ("3.1", [4, 8], "the shape should be (3,), yours is (2,)"),
     ("3.1", [4, 8, 15], "phone is too small"),
     ("3.1", "4 8 16", "must hold numbers"),
@@ -281,7 +319,11 @@ WRONG = [
     ("3.2", lambda s: s / s.sum(-1, keepdim=True), "the exponential is missing"),
     ("3.2", torch.exp, "divided by their sum"),
     ("3.2", lambda s: s.log_softmax(-1), "the logarithm"),
-    ("3.2", lambda s: naive_softmax(s.clamp(max=50)), "but not for [[1000.0, 1001.0]]"),
+    ("3.2", lambda s: naive_softmax(s.clamp(max=50)), "[[1000.0, 1001.0]] gives equal weights"),
+    ("3.2", lambda s: shifted_softmax(s * 0.99 if s.max() > 999 else s), "but not for [[1000.0, 1001.0]]"),
+    ("3.2", over_table, "the whole table sums to one"),
+    ("3.2", with_epsilon, "nothing should be added to the sum"),
+    ("3.2", lambda s: torch.softmax(s, 1), "right for a table, but not with more axes"),
     ("3.2", lambda s: None, "returns None: the return is missing"),
     ("3.2", lambda: 1, "it stopped with `TypeError"),
     ("3.2", 3.0, "must be a function"),
@@ -295,6 +337,10 @@ WRONG = [
     ("3.4", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 reach² in brackets"),
     ("3.4", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the reach is missing"),
     ("3.4", lambda q, k, v, w: v[squared(q, k).argmin()], "nearest value alone"),
+    ("3.4", lambda q, k, v, w: (-((q - k) ** 2).mean(-1) / (2 * w**2)).softmax(0) @ v, "the mean of the squared"),
+    ("3.4", lambda q, k, v, w: (-((q - k) ** 2).sum(0) / (2 * w**2)).softmax(0) @ v, "you add up over the keys"),
+    ("3.4", lambda q, k, v, w: (k @ q / (2 * w**2)).softmax(0) @ v, "these are dot products"),
+    ("3.4", lambda q, k, v, w: (k @ q / len(q) ** 0.5).softmax(0) @ v, "these are dot products"),
     ("3.5", in_place_attention, "right, but it changes `q`"),
     ("3.5", scored(lambda s, d: s), "not divided by √D"),
     ("3.5", scored(lambda s, d: s / d), "its square root is enough"),
@@ -313,13 +359,19 @@ WRONG = [
     ("3.5", attention, "the ready-made function"),
     ("3.5", torch.nn.functional.scaled_dot_product_attention, "the ready-made function"),
     ("3.5", scored(lambda s, d: s / math.sqrt(5)), "right at first, but not for"),
+    ("3.5", lambda q, k, v: (k @ q.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v, "have changed places"),
+    ("3.5", scored(lambda s, d: s / math.sqrt(d), axis=2), "count it from the end"),
+    ("3.5", scored(lambda s, d: s / 8), "the root of 64"),
+    ("3.5", causal_attention, "you mask what comes later"),
+    ("3.6", [[3, 0], [-4, 1]], "its two rows exchanged"),
+    ("3.6", [[1, -4], [0, 3]], "its two columns exchanged"),
     ("3.6", [[1, 0], [0, 1]], "apple gives phone 0.495"),
     ("3.6", [[0, 1], [-1, 0]], "phone gives apple 0.000"),
     ("3.6", [[-4, 3], [1, 0]], "transpose it"),
     ("3.6", [[-0.4, 0.1], [0.3, 0]], "too short"),
     ("3.6", [1, 2], "2 by 2"),
     ("3.6", [[0, 0], [0, 0]], "The query of apple is [0.0, 0.0]"),
-    ("3.6", [[4, -1], [-3, 0]], "The query of apple is [2.0, -2.0]"),
+    ("3.6", [[4, -1], [-3, 0]], "every sign turned round"),
     ("3.6", [[float("nan"), 0], [0, 1]], "finite"),
     ("3.6", [[1e308, 1e308], [1e308, 1e308]], "so large that the scores overflow"),
     ("3.7", [[1, 0], [2, 1], [0, 5]], "but itself ties with it at 5"),
@@ -330,6 +382,11 @@ WRONG = [
     ("3.7", [[3, 0], [2, 0], [1, 0]], "b is not longer than a"),
     ("3.7", [[1, 0], [0, 2], [-3, 0]], "a should score highest with b (0), but itself reaches 1"),
     ("3.7", [1, 2, 3], "three vectors of two numbers"),
+    ("3.7", [[1, 6], [2, 1], [1, 0]], "in the opposite order"),
+    ("3.8", lambda *a: additive_scores(*a) / math.sqrt(len(a[-1])), "you divide by √D"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, -k, w_q, w_k)) @ v, "you subtract one part"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(q @ w_q + k @ w_k) @ v, "only the key in the same place"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)) * v, "they still have to be added up"),
     ("3.8", lambda q, k, w_q, w_k, v: hidden(q, k, w_q, w_k) @ v, "the tanh is missing"),
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k) @ v), "the tanh comes before u"),
     ("3.8", lambda q, k, w_q, w_k, v: (torch.tanh(q @ w_q)[:, :, None] + torch.tanh(k @ w_k)[:, None]) @ v, "after the sum"),
@@ -349,9 +406,14 @@ WRONG = [
     ("3.9", swapped(0, 1), "a layer that marks the token in the middle"),
     ("3.9", swapped(0, -1), "a layer that marks the token in the middle"),
     ("3.9", swapped(2, 3), "a layer that marks the first token"),
-    ("3.9", every_shift, "it is wrong about a layer that hands each token the one before"),
-    ("3.9", same_sum, "it is wrong about a layer that hands each token the one before"),
-    ("3.9", coarse, "it is wrong about a layer that adds a hundredth"),
+    ("3.9", every_shift, "rolled round, each token keeps the one before"),
+    ("3.9", same_sum, "not sums or means"),
+    ("3.9", coarse, "Compare with a smaller tolerance"),
+    ("3.9", tolerance_of(1.0), "Compare with a smaller tolerance"),
+    ("3.9", tolerance_of(2.0), "Compare with a smaller tolerance"),
+    ("3.9", rolled_once, "rolled round, each token keeps the one before"),
+    ("3.9", features_shuffled, "not the numbers in each"),
+    ("3.9", later_alone, "also of those that moved"),
     ("3.10", [0.894, 1], "these words do count"),
     ("3.10", [0.894, 2.39], "these words do count"),
     ("3.10", [1.0, 51], "these words do count"),
@@ -382,7 +444,8 @@ WRONG = [
     ("3.11", MONTHS | {"width": 3, "months": 12}, "is it the smallest?"),
     ("3.11", MONTHS | {"months": 0}, "is it `tied=True` that you counted"),
     ("3.11", MONTHS | {"months": 1}, "a few more are right"),
-    ("3.11", MONTHS | {"months": 11}, "is yours the smallest"),
+    ("3.11", MONTHS | {"months": 11}, "with one number less, from any start"),
+    ("3.11", MONTHS | {"months": 6}, "with one number less, from any start"),
     ("3.11", MONTHS | {"months": 3}, "one number below your width"),
     ("3.11", MONTHS | {"months": 2 / 12}, "not their share"),
     ("3.11", {"width": 2, "months": 2}, "keep the dict"),

@@ -50,6 +50,22 @@ def accumulated(x, w_x, w_state, bias):
     return list(accumulate(x, step, initial=torch.zeros(len(bias))))[1:]
 
 
+def same_tensor(x, w_x, w_state, bias):
+    state, states = torch.zeros(len(bias)), []
+    for row in x:
+        state.copy_(torch.tanh(row @ w_x + state @ w_state + bias))
+        states.append(state)
+    return torch.stack(states)
+
+
+def from_ones(x, w_x, w_state, bias):
+    state, states = torch.ones(len(bias)), []
+    for row in x:
+        state = rnn_step(row, state, w_x, w_state, bias)
+        states.append(state)
+    return torch.stack(states)
+
+
 def five_by_four(x, w_x, w_state, bias):
     states = torch.zeros(6, 4)
     for t in range(5):
@@ -74,12 +90,31 @@ def log_reach(weight, share):
     return math.inf if weight >= 1 else math.floor(math.log(share) / math.log(weight) + 1e-9) + 1
 
 
+def lost_reach(weight, share):
+    if weight >= 1:
+        return math.inf
+    left, n = 1.0, 0
+    while 1 - left <= share:
+        left, n = left * weight, n + 1
+    return n
+
+
 def with_infinity(f):
     return lambda weight, share: math.inf if weight >= 1 else f(math.log(share) / math.log(weight))
 
 
 def radius_of(w):
     return torch.linalg.eigvals(w).abs().max()
+
+
+def without_abs(w, radius):
+    e = torch.linalg.eigvals(w)
+    return w * radius / e[e.abs().argmax()]
+
+
+def without_abs_numpy(w, radius):
+    e = np.linalg.eigvals(w.numpy())
+    return w.numpy() * radius / e[np.abs(e).argmax()]
 
 
 def scaled_in_place(w, radius):
@@ -98,6 +133,16 @@ def soft(sharp, *, values_as_numbers=False):
 def as_many_digits_as_were_read(keys, values, question):
     weights = (20.0 * (keys == question).float()).softmax(-1)
     return weights @ one_hot(values).float()
+
+
+def scored(score):
+    return lambda k, v, q: score(k, v, q).double().softmax(-1) @ one_hot(v, 10).double()
+
+
+def overwritten(keys, values, question):
+    out = torch.zeros(10)
+    out[values.long()] = (20.0 * (keys == question).float()).softmax(-1)
+    return out
 
 
 def hard(keys, values, question):
@@ -286,6 +331,7 @@ RIGHT = {
         lambda w, r: r * w / np.abs(np.linalg.eigvals(w.numpy())).max(),
         lambda w, r: r * w / torch.linalg.eig(w).eigenvalues.abs().amax(),
         lambda w, r: (w.double() / (radius_of(w.double()) / r)).tolist(),
+        lambda w, r: w.to(torch.complex128) * r / radius_of(w),
     ],
     "1.6": [
         lambda old, new, keep: keep * old + (1 - keep) * new,
@@ -351,6 +397,10 @@ WRONG = [
     ("1.2", lambda *a: network(rnn_step)(*a).flip(0), "in the opposite order"),
     ("1.2", network(rnn_step, start=True), "the zero state at the start"),
     ("1.2", network(rnn_step, before=True), "states before each step"),
+    ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + s @ b) + c), "added after the tanh"),
+    ("1.2", network(lambda r, s, a, b, c: torch.sigmoid(r @ a + s @ b + c)), "squash with a sigmoid"),
+    ("1.2", from_ones, "it starts from ones"),
+    ("1.2", same_tensor, "every row is the last state"),
     ("1.2", ready_made, "ready-made"),
     ("1.2", five_by_four, "right at first, but not for"),
     ("1.2", lambda x, a, b, c: ready_made(x, a, b.T, c), "transposed"),
@@ -365,6 +415,9 @@ WRONG = [
     ("1.4", with_infinity(math.ceil), "exactly 0.25 is left, which is not less"),
     ("1.4", lambda w, s: math.inf if w >= 1 else loop_reach(w, s) + 1, "is left already"),
     ("1.4", with_infinity(lambda n: -n), "is negative"),
+    ("1.4", lambda w, s: math.inf if w >= 1 else (1 - s) // (1 - w) + 1, "does not subtract"),
+    ("1.4", lost_reach, "after 3 steps more than 0.25 is lost"),
+    ("1.4", lambda w, s: 1, "after 1 step 0.9 is left"),
     ("1.4", lambda w, s: 7, "after 7 steps 0.478 is left"),
     ("1.4", lambda w, s: math.floor(math.log(s) / math.log(w) + 1e-9) + 1, "stops with an error"),
     ("1.4", lambda w, s: 10**6 if w >= 1 else loop_reach(w, s), "should be math.inf"),
@@ -377,6 +430,13 @@ WRONG = [
     ("1.5", lambda w, r: w * r / w.abs().max(), "largest entry"),
     ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w)[0].abs(), "you take the first eigenvalue"),
     ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w).abs().mean(), "a mean of the eigenvalues"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w)[-1].abs(), "you take the last eigenvalue"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w).abs().min(), "you take the smallest"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvals(w).real.abs().max(), "you drop the imaginary parts"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvalsh(w).abs().max(), "for symmetric matrices"),
+    ("1.5", lambda w, r: w * r / torch.linalg.eigvalsh(w)[-1], "for symmetric matrices"),
+    ("1.5", without_abs, "the result is complex"),
+    ("1.5", without_abs_numpy, "the result is complex"),
     ("1.5", scaled_in_place, "it changes `w`"),
     ("1.6", lambda old, new, keep: (1 - keep) * old + keep * new, "swapped"),
     ("1.6", lambda old, new, keep: keep * old + new, "comes in whole"),
@@ -386,6 +446,7 @@ WRONG = [
     ("1.6", lambda old, new, keep: keep * old, "the candidate is missing"),
     ("1.6", lambda old, new, keep: keep * old - (1 - keep) * new, "are added, not taken"),
     ("1.6", lambda old, new, keep: (old + new) / 2, "keep is not used"),
+    ("1.6", lambda old, new, keep: torch.where(keep > 0.5, old, new), "keep is a share: mix the two"),
     ("1.6", lambda old, new, keep: keep * old + (1 - keep) * new.tanh(), "no tanh"),
     ("1.7", PATHS | {"recurrence": 100}, "one step less"),
     ("1.7", PATHS | {"recurrence": 1}, "one step leads from each state"),
@@ -406,6 +467,11 @@ WRONG = [
     ("1.8", soft(20.0, values_as_numbers=True), "return ten shares"),
     ("1.8", lambda k, v, q: (20.0 * (k == q).float()).softmax(-1), "the shape should be (10,)"),
     ("1.8", lambda k, v, q: 2 * soft(20.0)(k, v, q), "should sum to one"),
+    ("1.8", scored(lambda k, v, q: 20.0 * (v == q)), "all pairs weigh the same"),
+    ("1.8", scored(lambda k, v, q: k * q), "the largest key wins"),
+    ("1.8", scored(lambda k, v, q: 20.0 * k * q), "the largest key wins"),
+    ("1.8", overwritten, "shares of the same digit add up"),
+    ("1.8", lambda k, v, q: torch.zeros(10), "should sum to one"),
     ("1.8", first_value, "the digit of another letter"),
     ("1.9", lambda C, F: 4 * F * (C + F + 1), "two biases for each gate"),
     ("1.9", lambda C, F: 4 * F * (C + F), "the biases are missing"),
@@ -413,6 +479,7 @@ WRONG = [
     ("1.9", lambda C, F: 3 * F * (C + F + 2), "that is a GRU"),
     ("1.9", lambda C, F: 4 * (C * C + C * F + 2 * F), "F by F"),
     ("1.9", lambda C, F: 4 * F * (C + F) + 8 * C, "as long as the state"),
+    ("1.9", lambda C, F: 4 * C * (F + C + 2), "C and F are exchanged"),
     ("1.9", lambda C, F: 4 * (C + F + 2), "for one number of the state"),
     ("1.9", lambda C, F: 8 * F * (C + F + 2), "eight of them"),
     ("1.9", lambda C, F: 1, "1 is too small"),

@@ -31,6 +31,11 @@ def cut_wrongly(x, w_q, w_k, heads):
     return q @ k.mT / math.sqrt(6)
 
 
+def tokens_dealt(x, w_q, w_k, heads):
+    q, k = ((x @ w).view(len(x), heads, x.shape[1], -1) for w in (w_q, w_k))
+    return q @ k.mT / math.sqrt(q.shape[-1])
+
+
 def halving(scores, top, follow=None):
     low, high = 1e-3, 1e3
     for _ in range(80):
@@ -184,6 +189,24 @@ def searched_up_to_ten(scores, top):
     return middle
 
 
+def searched_the_wrong_way(scores, top, low=1e-4, high=1e4):
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (low, middle) if (scores / middle).softmax(-1).max() > top else (middle, high)
+    return middle
+
+
+def padded_by(amount):
+    """Return attention that appends another number of zeros, right in all else."""
+
+    def attend(q, k, v, kernel):
+        D = q.shape[-1]
+        q, k = (pad(rms_norm(x, (D,)), (0, amount(D))) for x in (q, k))
+        return kernel(q, k, v, scale=D**-0.5)
+
+    return attend
+
+
 RIGHT = {
     "4.1": [[0, 5], (0.0, 5.0), np.array([0, 5]), torch.tensor([[0.0, 5.0]])],
     "4.2": [[144, 12], (64 * 9 * 0.25, math.sqrt(144)), torch.tensor([144.0, 12.0]), np.array([144, 12])],
@@ -230,6 +253,7 @@ RIGHT = {
     "4.12": [agreeing, in_pairs, three_rows, on_circles, mixed, lambda *c: torch.tensor(agreeing(*c))],
     "4.13": [
         through(),
+        padded_by(lambda D: 8 - D % 8),
         spelled_out,
         shortened,
         lambda q, k, v, kernel: through()(q, k, pad(v, (0, 5)), kernel)[..., : v.shape[-1]],
@@ -270,6 +294,7 @@ WRONG = [
     ("4.3", lambda m, d: d * (1 + m**4), "a middle term"),
     ("4.3", lambda m, d: d + 2 * m**2, "each of the d products"),
     ("4.3", lambda m, d: 3 * d, "a mean of 1"),
+    ("4.3", lambda m, d: 1 + 2 * m**2, "one product"),
     ("4.3", lambda m, d: 8.0, "the number is too small"),
     ("4.5", lambda a, b: len(a) ** 0.5, "those of q and k count too"),
     ("4.5", lambda a, b: (a * b).square().sum(), "the variance of the score"),
@@ -290,7 +315,9 @@ WRONG = [
     ("4.5", lambda a, b: (a * b).square().mean().sqrt(), "no mean"),
     ("4.5", lambda a, b: (a * b).norm() * len(a) ** 0.5, "no further factor"),
     ("4.5", lambda a, b: 1 / (a * b).norm(), "what to multiply by"),
-    ("4.5", lambda a, b: a * b * len(a) ** 0.5, "the shape should be ()"),
+    ("4.5", lambda a, b: a * b * len(a) ** 0.5, "a number for each coordinate"),
+    ("4.5", lambda a, b: a * b, "a number for each coordinate"),
+    ("4.5", lambda a, b: a, "the shape should be ()"),
     ("4.7", repaired(0.5, lambda q: 24), "the model's width"),
     ("4.7", repaired(1), "take its root"),
     ("4.7", repaired(0), "the division is gone"),
@@ -300,7 +327,10 @@ WRONG = [
     ("4.7", repaired(0.5, lambda q: 6), "take it from what comes"),
     ("4.7", lambda x, a, b, h: repaired(0.5)(x.reshape(2, 5, 24), a, b, 4), "right at first, but not for"),
     ("4.7", lambda *a: repaired(0.5)(*a).softmax(-1), "return the scores"),
-    ("4.7", cut_wrongly, "cut out wrongly"),
+    ("4.7", cut_wrongly, "a block of neighbouring numbers"),
+    ("4.7", tokens_dealt, "deals tokens out to heads"),
+    ("4.7", repaired(1, lambda q: 4), "a fixed number or the number of heads"),
+    ("4.7", repaired(1, lambda q: q.shape[1]), "a fixed number or the number of heads"),
     ("4.8", searched_up_to_ten, "a larger divisor gets closer"),
     ("4.8", lambda s, top: 1.0, "leaves the largest weight at"),
     ("4.8", lambda s, top: 1 / halving(s, top), "what to multiply by"),
@@ -310,6 +340,9 @@ WRONG = [
     ("4.8", lambda s, top: halving(s, top + 0.0015), "a larger divisor"),
     ("4.8", lambda s, top: 50.0, "a smaller divisor"),
     ("4.8", lambda s, top: 0.01, "a larger divisor"),
+    ("4.8", lambda s, top: (s[0] - s[1]) / math.log(top / (1 - top)), "the formula for two keys; here are 4"),
+    ("4.8", searched_the_wrong_way, "a smaller divisor gets closer. If that is an end of your search"),
+    ("4.8", lambda s, top: 1e-4, "a larger divisor gets closer. If that is an end of your search"),
     ("4.8", lambda s, top: 1e-320, "larger than any number: a larger divisor"),
     ("4.8", lambda s, top: (s / halving(s, top)).softmax(-1), "one number is asked, yours are 2"),
     ("4.9", lambda q, k, g: unit(q) @ unit(k).T, "the factor is missing"),
@@ -327,6 +360,9 @@ WRONG = [
     ("4.9", lambda q, k, g: unit(q) @ unit(k).T / g, "you divide by g"),
     ("4.9", lambda q, k, g: (g * unit(q) @ unit(k).T).softmax(-1), "leave out the softmax"),
     ("4.9", lambda q, k, g: g * unit(k) @ unit(q).T, "the transpose"),
+    ("4.9", lambda q, k, g: g * rms_norm(q, q.shape[-1:]) @ rms_norm(k, k.shape[-1:]).T, "are √D long"),
+    ("4.9", lambda q, k, g: g * rms_norm(q, q.shape[-1:]) @ unit(k).T, "√D times too large"),
+    ("4.9", lambda q, k, g: (g * unit(q)) @ (g * unit(k)).T, "g counts twice"),
     ("4.10", [[0.001] * 3] * 2, "(I) does not hold for this one score"),
     ("4.10", [[0.001, 0.001, 0.001], [0, 0, 0]], "(I) does not hold for this one score"),
     ("4.10", [[0.25] * 3, [0.07] * 3], "among 16 random keys"),
@@ -400,6 +436,9 @@ WRONG = [
     ("4.13", through("tokens", "D"), "along the tokens"),
     ("4.13", through("one", "D"), "are 1 long"),
     ("4.13", lambda q, k, v, kernel: kernel(q, k, v), "leave the padding in"),
+    ("4.13", padded_by(lambda D: D % 8), "for D = 11 it got 14: append as many zeros as are missing"),
+    ("4.13", padded_by(lambda D: 8), "for D = 11 it got 19: append as many zeros as are missing"),
+    ("4.13", padded_by(lambda D: 0), "leave the padding in"),
     ("4.13", by_hand, "from the kernel"),
     ("4.13", lambda q, k, v, kernel: through()(q, k, pad(v, (0, 5)), kernel), "columns of padding"),
 ]

@@ -142,6 +142,17 @@ def cut_dropping_the_last(text, merges):
     return pieces[:-1]
 
 
+def cut_without_the_last_pair(text, merges):
+    p = list(text)
+    for pair in merges:
+        i = 0
+        while i < len(p) - 2:
+            if (p[i], p[i + 1]) == pair:
+                p[i : i + 2] = ["".join(pair)]
+            i += 1
+    return p
+
+
 def cut_longest(text, merges):
     pieces = {a + b for a, b in merges}
     out = []
@@ -225,6 +236,11 @@ def probabilities_by_hand(logits, temperature, k):
     e = (logits / temperature).exp()
     e = e * (logits >= logits.topk(k).values[:, -1:])
     return e / e.sum(-1, keepdim=True)
+
+
+def temperature_cancels(logits, temperature, k):
+    p = hidden(logits.softmax(-1) / temperature, k, 0.0)
+    return p / p.sum(-1, keepdim=True)
 
 
 def hidden(logits, k, value=-torch.inf):
@@ -372,6 +388,7 @@ RIGHT = {
 WRONG = [
     ("9.1", COUNTED | {"attention": 3 * 128**2}, "the projection at the end is missing"),
     ("9.1", COUNTED | {"attention": 128**2}, "that is one matrix"),
+    ("9.1", COUNTED | {"attention": 4 * 128 * 32}, "the four of one head"),
     ("9.1", COUNTED | {"attention": 4 * 4 * 128**2}, "heads share the width"),
     ("9.1", COUNTED | {"attention": 4 * (128**2 + 128)}, "the biases are counted too"),
     ("9.1", COUNTED | {"attention": 70000}, "count its matrices"),
@@ -469,6 +486,14 @@ WRONG = [
     ("9.5", cut_as_text, "no merge makes it"),
     ("9.5", lambda t, m: reduce(partial(joined, step=1), m, list(t)), "the pieces are longer than the text"),
     ("9.5", lambda t, m: joined(list(t), m.pop(0)), "only the first merge"),
+    ("9.5", lambda t, m: cut(t.lower(), m), "made lower case"),
+    ("9.5", cut_without_the_last_pair, "the last two pieces"),
+    ("9.6", temperature_cancels, "where it cancels"),
+    ("9.6", lambda x, t, k: hidden(x / t, k).log_softmax(-1), "not `log_softmax`"),
+    ("9.6", lambda x, t, k: hidden((x / t).log_softmax(-1), k), "not `log_softmax`"),
+    ("9.6", lambda x, t, k: hidden((x / t).log_softmax(-1), k).nan_to_num(neginf=0.0), "not `log_softmax`"),
+    ("9.6", lambda x, t, k: torch.zeros_like(x).scatter(1, x.topk(k).indices, (x.topk(k).values / t).log_softmax(-1)), "not `log_softmax`"),
+    ("9.6", lambda x, t, k: hidden((x / t).log_softmax(-1), k).nan_to_num(neginf=0.0) / hidden((x / t).log_softmax(-1), k).nan_to_num(neginf=0.0).sum(-1, True), "by their sum"),
     ("9.6", lambda x, t, k: probabilities(x, 1 / t, k), "divide by it"),
     ("9.6", lambda x, t, k: probabilities(x, 1.0, k), "the temperature is not used"),
     ("9.6", lambda x, t, k: (x / t).softmax(-1), "`k` is not used"),
@@ -523,6 +548,8 @@ WRONG = [
     ("9.8", step(mask=lambda T, S: ~causal_mask(T, S, offset=S - T - 1) | (torch.arange(S) < S - T)), "those after it"),
     ("9.8", step(mask=lambda T, S: (torch.arange(S) < S - T) | torch.eye(T, S).roll(S - T, 1).bool()), "the new words before it, too"),
     ("9.8", step(mask=lambda T, S: causal_mask(T, S) & (torch.arange(S) >= S - T)), "the kept columns"),
+    ("9.8", step(mask=lambda T, S: torch.ones(T, S).triu(S - T).bool()), "the upper half"),
+    ("9.8", step(mask=lambda T, S: torch.ones(T, S).triu().bool()), "the upper half"),
     ("9.8", lambda q, k, v, a, b: step()(q * q.shape[-1] ** 0.5, k, v, a, b), "not divided by the root"),
     ("9.8", lambda q, k, v, a, b: step()(q, k, v, a, b)[:-1], "shape"),
     ("9.8", at_one_place, "all new words stand at one position"),
@@ -544,6 +571,7 @@ WRONG = [
     ("9.9", shared(lambda g: sum(m * (m - 1) // 2 for m in Counter(g).values())), "a place counts once"),
     ("9.9", lambda t, n: float(repeats(t, n) > 0), "whether anything is repeated"),
     ("9.9", lambda t, n: repeats(["".join(map(str, g)) for g in grams(t, n)], 1), "compare tuples"),
+    ("9.9", lambda t, n: sum(g in grams(t[:i], n) for i, g in enumerate(grams(t, n))) / len(grams(t, n)), "places that overlap"),
     ("9.9", lambda t, n: grams(t, n), "shape"),
     ("9.10", PLAN | {"vocab_size": 1024}, "the vocabulary is given"),
     ("9.10", PLAN | {"num_heads": 4}, "a head should be 32 wide"),

@@ -18,6 +18,12 @@ def ranked(score, n, exclude=()):
     return score.topk(n).indices.tolist()
 
 
+def zeroed(x, exclude):
+    x = x.clone()
+    x[list(exclude)] = 0
+    return x
+
+
 def cosines(vectors, target):
     return unit(vectors) @ unit(target)
 
@@ -330,6 +336,8 @@ WRONG = [
     ("2.3", [-5, -5], "it points away"),
     ("2.3", [4, 2], "turn it further away"),
     ("2.3", [5, -1], "the cosine is 0.789: turn it further away"),
+    ("2.3", [-1, 2], "it stands at a right angle"),
+    ("2.3", [-(0.2**0.5), 0.8**0.5], "it stands at a right angle"),
     ("2.3", [0, 0], "no direction"),
     ("2.3", [1, 2, 3], "two numbers"),
     ("2.3", [float("inf"), 0], "two finite numbers"),
@@ -342,9 +350,21 @@ WRONG = [
     ("2.4", lambda v, t, n, exclude: loop_nearest(v, t, n, exclude)[::-1], "the nearest should come first"),
     ("2.4", lambda v, t, n, exclude: sorted(loop_nearest(v, t, n, exclude)), "sorted by number"),
     ("2.4", lambda v, t, n, exclude: cosines(v, t), "four rows were asked for"),
-    ("2.4", lambda v, t, n, exclude: list(range(n)), "is none of the four nearest"),
+    ("2.4", lambda v, t, n, exclude: list(range(n)), "row 0 is none of the four nearest"),
+    ("2.4", lambda v, t, n, exclude: cosines(v, t).index_fill(0, torch.tensor(exclude), -torch.inf).topk(n).values, "not whole numbers"),
+    ("2.4", lambda v, t, n, exclude: ranked(v / v.norm(dim=0) @ t, n, exclude), "divide along the wrong axis, each column by its own length; a word"),
+    ("2.4", lambda v, t, n, exclude: ranked(v / v.norm(dim=0) @ t, n), "each column by its own length, and the rows"),
+    ("2.4", lambda v, t, n, exclude: ranked(zeroed(cosines(v, t), exclude), n), "does it have a score of 0?"),
+    ("2.4", lambda v, t, n, exclude: sorted(range(len(v)), key=lambda i: -zeroed(cosines(v, t), exclude)[i])[:n], "does it have a score of 0?"),
+    ("2.4", lambda v, t, n, exclude: ranked(cosines(zeroed(v, exclude), t), n), "is in `exclude`, and must not come"),
+    ("2.4", lambda v, t, n, exclude: ranked(cosines(v, t), n, exclude[1:]), "is in `exclude`, and must not come"),
+    ("2.4", lambda v, t, n, exclude: ranked(cosines(v[[i for i in range(len(v)) if i not in exclude]], t), n), "all later rows move up"),
+    ("2.4", lambda v, t, n, exclude: ranked(cosines(v, t).abs(), n, exclude), "a row that points away counts as near; leave"),
+    ("2.4", lambda v, t, n, exclude: ranked(cosines(v, t).abs(), n), "counts as near; and the rows"),
+    ("2.4", lambda v, t, n, exclude: loop_nearest(v, t, 1, exclude) * n, "should come once"),
     ("2.4", lambda v, t, n, exclude: loop_nearest(v, t, n, exclude) if exclude else [0, 0], "an empty list"),
     ("2.6", [1.5, 0], "points where queen lies, but does not go far enough"),
+    ("2.6", [1.657, 0], "(1.657, 0) would be long enough; but the step is woman - man"),
     ("2.6", [1, 0], "yours from man to woman is (0, 0): let it point the same way"),
     ("2.6", [-4, 0], "yours from man to woman is (-5, 0): let it point the same way"),
     ("2.6", [3, 9], "it is too steep"),
@@ -424,6 +444,9 @@ WRONG = [
     ("2.9", loss(lambda p, q: -F.logsigmoid(p).mean() - 5 * F.logsigmoid(-q).mean()), "five times a mean"),
     ("2.9", loss(lambda p, q: -F.logsigmoid(p).mean() + F.logsigmoid(-q).sum(-1).mean()), "different signs"),
     ("2.9", lambda x, y, n: loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1)).mean())(x, y, n.flatten(0, 1).expand(len(x), -1, -1)), "the negatives of all"),
+    ("2.9", lambda x, y, n: -(F.logsigmoid((x * y).sum(-1)) + F.logsigmoid(-(n @ y[:, :, None]).squeeze(-1)).sum(-1)).mean(), "compared with y"),
+    ("2.9", lambda x, y, n: -(F.logsigmoid(x @ y.T) + F.logsigmoid(-(n @ x[:, :, None]).squeeze(-1)).sum(-1)).mean(), "the contexts of all examples"),
+    ("2.9", lambda x, y, n: -(F.logsigmoid(x @ y.T).sum(-1) + F.logsigmoid(-(n @ x[:, :, None]).squeeze(-1)).sum(-1)).mean(), "the contexts of all examples"),
     ("2.9", loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1)).sum()), "sum over the batch"),
     ("2.9", loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1))), "one number for each example"),
     ("2.9", loss(lambda p, q: -F.logsigmoid(p).mean()), "the negatives take no part"),
