@@ -30,6 +30,7 @@ def crossover(answer: object, says: dict[str, str]) -> str | None:
             (d, says["at_d"]),
             (2 * d * Hkv / H, says["all_shrink"]),
             (d * (1 + Hkv / H) / 2, says["half"]),
+            (d * (1 / 2 + Hkv / H), says["no_output"]),
             (d * (3 + Hkv / H) / 2, says["one_shrinks"]),
             (d * (1 + H / Hkv), says["upside_down"]),
         ]
@@ -88,7 +89,7 @@ def window_pairs(answer: object, says: dict[str, str]) -> str | None:
 
 def intensity(answer: object, says: dict[str, str]) -> str | None:
     """Grade the operations a byte of one decoding step."""
-    for group, width in ((5, 1), (3, 4), (1, 2), (8, 2)):  # at width 1 no two mistakes meet
+    for group, width in ((5, 8), (3, 4), (1, 2), (8, 2)):  # in the first no two mistakes meet
         known = [
             (width / (2 * group), says["upside_down"]),
             (4 * group / width, says["twice"]),
@@ -97,6 +98,9 @@ def intensity(answer: object, says: dict[str, str]) -> str | None:
             (2 / (width * group), says["work_shared"]),
             (2 * group / (8 * width), says["bits"]),
             (2 * group, says["per_number"]),
+            (group, says["half_per_number"]),
+            (4 * group, says["twice_per_number"]),
+            (2 * group * width, says["times_width"]),
         ]
         where = says["where"].format(group=group, width=width)
         wrong = name_number(single(call(answer, group, width)), 2 * group / width, known, where)
@@ -152,6 +156,23 @@ def _online(scores: Tensor, values: Tensor, size: int, *, sums: bool = True, mix
     return mixed / total
 
 
+def _divided_each_time(scores: Tensor, values: Tensor, size: int, *, after: bool = False) -> Tensor:
+    """Go through the blocks once, and divide the mixed values by the sum in every round, and once more."""
+    top, total, mixed = torch.tensor(-math.inf).double(), 0.0, torch.zeros(values.shape[1]).double()
+    for s, v in _blocks(scores, values, size):
+        new = torch.maximum(top, s.max())
+        shrink, e = (top - new).exp(), (s - new).exp()
+        total = total * shrink + e.sum()
+        mixed, top = (mixed * shrink + e @ v) / total, new
+    return mixed / total if after else mixed
+
+
+def _own_maxima(scores: Tensor, values: Tensor, size: int) -> Tensor:
+    """Sum up exponentials that are relative to the largest score of their own block."""
+    e = torch.cat([_shifted(s) for s, _ in _blocks(scores, values, size)])
+    return e @ values / e.sum()
+
+
 def _each(scores: Tensor, values: Tensor, size: int) -> Tensor:
     return torch.stack([s.softmax(0) @ v for s, v in _blocks(scores, values, size)])
 
@@ -183,6 +204,9 @@ def one_pass(answer: object, says: dict[str, str]) -> str | None:
         (lambda *case: _online(*case, sums=False, mix=False), says["not_rescaled"]),
         (lambda *case: _online(*case, mix=False), says["mix_not_rescaled"]),
         (lambda *case: _online(*case, sums=False), says["sum_not_rescaled"]),
+        (_own_maxima, says["own_maxima"]),
+        (_divided_each_time, says["divided_each_time"]),
+        (lambda *case: _divided_each_time(*case, after=True), says["divided_each_time"]),
         (lambda *case: _each(*case).mean(0), says["mean_of_blocks"]),
         (lambda *case: _each(*case).sum(0), says["sum_of_blocks"]),
         (lambda *case: _each(*case)[-1], says["last_block"]),
@@ -204,6 +228,7 @@ def _extreme_scores(answer: Callable, says: dict[str, str]) -> str | None:
         (scores + 1000, says["large"]),
         (scores - 1000, says["far_below"]),
         (scores + 1000 * (torch.arange(7) > 2), says["large_later"]),
+        (scores + 1000 * (torch.arange(7) < 3), says["large_earlier"]),
         (scores + far, says["far_apart"]),
     ]
     for extreme, words in cases:
@@ -230,6 +255,11 @@ def _before(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return weights @ v / weights.sum(-1, keepdim=True)
 
 
+def _of_sums(q: Tensor, k: Tensor) -> Tensor:
+    """Return the sum of each query times the sum of all numbers of the keys so far."""
+    return q.sum(-1, keepdim=True) * k.sum(-1, keepdim=True).cumsum(0)
+
+
 def recurrence(answer: object, says: dict[str, str]) -> str | None:
     """Grade linear attention as a recurrence."""
     cases = [
@@ -243,6 +273,8 @@ def recurrence(answer: object, says: dict[str, str]) -> str | None:
         (lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), says["whole_text"]),
         (lambda q, k, v: (q @ k.T).tril() @ v / torch.arange(1, len(q) + 1)[:, None], says["by_number"]),
         (lambda q, k, v: (q @ k.T).tril() @ v / (q @ k.sum(0))[:, None], says["by_all_keys"]),
+        (lambda q, k, v: (q @ k.T).tril() @ v / (q * k).sum(-1, keepdim=True), says["by_own_weight"]),
+        (lambda q, k, v: (q @ k.T).tril() @ v / _of_sums(q, k), says["by_sums"]),
         (lambda q, k, v: attention(q, k, v, causal=True, scale=1.0), says["softmax"]),
         (lambda q, k, v: attention(q, k, v, causal=True), says["softmax"]),
         (lambda q, k, v: v, says["own_alone"]),
@@ -251,10 +283,10 @@ def recurrence(answer: object, says: dict[str, str]) -> str | None:
     return by_cases(answer, _linear, cases, mistakes) or _goes_back(answer, says)
 
 
-def _goes_back(answer: Callable, says: dict[str, str], T: int = 256) -> str | None:
+def _goes_back(answer: Callable, says: dict[str, str], T: int = 384) -> str | None:
     """Tell whether all pairs are held, or every token goes through those before it again."""
-    q, k = (normal(T, 4, seed=seed).exp() for seed in (7, 8))
-    needs = footprint(answer, q, k, torch.ones(T, 3))
+    q, k = (normal(T, 2, seed=seed).exp() for seed in (7, 8))  # narrow: a loop over numbers ends in time
+    needs = footprint(answer, q, k, torch.ones(T, 2))
     if needs.held >= T * T // 4 or needs.python >= 2 * T * T:
         return says["all_pairs"]
     return says["goes_back"] if needs.read >= T * T // 2 else None

@@ -80,6 +80,36 @@ def online(*, shrink_sum=True, shrink_mix=True, divide=True):
     return answer
 
 
+def online_by_block_maximum(blocks):
+    top, total, mixed = -math.inf, 0.0, 0.0
+    for scores, values in blocks:
+        new = scores.max()
+        e, shrink = (scores - new).exp(), (top - new).exp()
+        total, mixed, top = total * shrink + e.sum(), mixed * shrink + e @ values, new
+    return mixed / total
+
+
+def online_by_own_maxima(blocks):
+    total, mixed = 0.0, 0.0
+    for scores, values in blocks:
+        e = (scores - scores.max()).exp()
+        total, mixed = total + e.sum(), mixed + e @ values
+    return mixed / total
+
+
+def dividing_each_time(again):
+    def answer(blocks):
+        top, total, mixed = -math.inf, 0.0, 0.0
+        for scores, values in blocks:
+            new = max(top, scores.max().item())
+            shrink, e = math.exp(top - new), torch.exp(scores - new)
+            total = total * shrink + e.sum()
+            mixed, top = (mixed * shrink + e @ values) / total, new
+        return mixed / total if again else mixed
+
+    return answer
+
+
 def online_numpy(blocks):
     top, total, mixed = -np.inf, 0.0, 0.0
     for scores, values in blocks:
@@ -173,7 +203,8 @@ def recurrent(*, read_first=False, divide="sum", add=True):
                 table = (table if add else 0) + torch.outer(key, value)
                 total = (total if add else 0) + key
             by = query @ (k.sum(0) if divide == "all" else total) if divide in ("sum", "all") else 1
-            by = t + 1 if divide == "count" else by
+            by = t + 1 if divide == "count" else query @ key if divide == "own" else by
+            by = query.sum() * total.sum() if divide == "sums" else by
             out.append(query @ table / by)
             if read_first:
                 table, total = table + torch.outer(key, value), total + key
@@ -193,6 +224,31 @@ def by_steps(q, k, v):
 def cumulative(q, k, v):
     tables = torch.einsum("tf,td->tfd", k, v).cumsum(0)
     return torch.einsum("tf,tfd->td", q, tables) / (q * k.cumsum(0)).sum(-1, keepdim=True)
+
+
+def recurrent_number_by_number(q, k, v):
+    table, total, out = torch.zeros(k.shape[1], v.shape[1]), torch.zeros(k.shape[1]), torch.zeros(v.shape)
+    for t in range(len(q)):
+        for i in range(k.shape[1]):
+            total[i] += k[t, i]
+            for j in range(v.shape[1]):
+                table[i, j] += k[t, i] * v[t, j]
+        out[t] = q[t] @ table / (q[t] @ total)
+    return out
+
+
+def recurrent_plainly(q, k, v):
+    table, total, out = [[0.0] * v.shape[1] for _ in k[0]], [0.0] * k.shape[1], []
+    for query, key, value in zip(q.tolist(), k.tolist(), v.tolist(), strict=True):
+        total = [a + b for a, b in zip(total, key, strict=True)]
+        table = [
+            [a + x * b for a, b in zip(row, value, strict=True)] for row, x in zip(table, key, strict=True)
+        ]
+        by = sum(a * b for a, b in zip(query, total, strict=True))
+        out.append(
+            [sum(a * b for a, b in zip(query, one, strict=True)) / by for one in zip(*table, strict=True)]
+        )
+    return out
 
 
 def recurrent_numpy(q, k, v):
@@ -555,6 +611,8 @@ RIGHT = {
         by_steps,
         growing,
         cumulative,
+        recurrent_plainly,
+        recurrent_number_by_number,
         recurrent_numpy,
         recurrent_in_double,
         lambda q, k, v: linear_attention(q, k, v, causal=True, feature_map=lambda x: x),
@@ -601,6 +659,8 @@ WRONG = [
     ("7.2", LAYER | {"projections": 2 * 100 * 64**2}, "that is one of them"),
     ("7.2", LAYER | {"projections": 8 * 100**2 * 64}, "n and d are swapped"),
     ("7.2", LAYER | {"projections": 8 * 100 * 64**2 * 16}, "H does not multiply it"),
+    ("7.2", LAYER | {"projections": 4 * 64**2}, "those are weights"),
+    ("7.2", LAYER | {"core": 2 * 100**2 * 64}, "as if a mask were there"),
     ("7.2", LAYER | {"core": 2 * 100**2 * 64}, "the product with the values is missing"),
     ("7.2", LAYER | {"core": 100**2 * 64}, "a quarter of it"),
     ("7.2", LAYER | {"core": 4 * 100**2 * 4}, "that is one head"),
@@ -611,7 +671,9 @@ WRONG = [
     ("7.3", lambda d, H, Hkv: 2 * d, "as many key heads as query heads"),
     ("7.3", lambda d, H, Hkv: d, "at n = d the core is the smaller"),
     ("7.3", lambda d, H, Hkv: 2 * d * Hkv / H, "queries and output do not shrink"),
-    ("7.3", lambda d, H, Hkv: d * (1 + Hkv / H) / 2, "half of it"),
+    ("7.3", lambda d, H, Hkv: d * (1 + Hkv / H) / 2, "a multiply-add was counted once, or two of the four"),
+    ("7.3", lambda d, H, Hkv: d * (1 + Hkv // H), "A whole division `Hkv // H`"),
+    ("7.3", lambda d, H, Hkv: d * (0.5 + Hkv / H), "the projection of the output is missing"),
     ("7.3", lambda d, H, Hkv: d * (3 + Hkv / H) / 2, "K and V both do"),
     ("7.3", lambda d, H, Hkv: d * (1 + H / Hkv), "upside down"),
     ("7.3", lambda d, H, Hkv: 960 if d == 768 else d, "at n = d the core is the smaller"),
@@ -644,8 +706,9 @@ WRONG = [
     ("7.8", lambda g, w: 2 / (w * g), "it does not share the work"),
     ("7.8", lambda g, w: 2 * g / (8 * w), "in bytes already"),
     ("7.8", lambda g, w: 2 * g, "operations a number"),
-    ("7.8", lambda g, w: g, "half of it"),
-    ("7.8", lambda g, w: 4 * g, "both read"),
+    ("7.8", lambda g, w: g, "`width` is not used: a number takes so many bytes. And it is half"),
+    ("7.8", lambda g, w: 4 * g, "`width` is not used: a number takes so many bytes. And it is twice"),
+    ("7.8", lambda g, w: 2 * g * w, "multiplied by the width"),
     ("7.8", lambda g, w: 100, "100 is too large"),
     ("7.9", merged(lambda m, n: n), "relative to different maxima"),
     ("7.9", lambda m1, l1, o1, m2, l2, o2: (o1 + o2) / 2, "a plain mean"),
@@ -674,12 +737,18 @@ WRONG = [
     ("7.10", online_by(torch.max, start=0.0), "does your maximum start at 0"),
     ("7.10", online_by(torch.mean), "in one block"),
     ("7.10", online_by(lambda s: s[0]), "in one block"),
+    ("7.10", online_by_block_maximum, "may be lower than that of earlier ones"),
+    ("7.10", online_by_own_maxima, "relative to its own largest score"),
+    ("7.10", dividing_each_time(False), "you divide by the sum in every round"),
+    ("7.10", dividing_each_time(True), "you divide by the sum in every round"),
     ("7.10", keeping(lambda s: s, lambda kept, top: (torch.cat(kept) - top).exp().sum()), "or their scores"),
     ("7.10", keeping(torch.clone, lambda kept, top: (torch.cat(kept) - top).exp().sum()), "or their scores"),
     ("7.10", keeping(torch.Tensor.tolist, lambda kept, top: sum(math.exp(x - top) for s in kept for x in s)), "or their scores"),
     ("7.11", recurrent(divide="none"), "divide by the sum of the weights"),
     ("7.11", recurrent(divide="count"), "not by their number"),
     ("7.11", recurrent(divide="all"), "the sum over all keys"),
+    ("7.11", recurrent(divide="own"), "the weight of the token's own key alone"),
+    ("7.11", recurrent(divide="sums"), "keep the sum of the keys as a vector"),
     ("7.11", recurrent(read_first=True), "you read before you write"),
     ("7.11", recurrent(add=False), "has to be added up"),
     ("7.11", lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), "sees the whole text"),
@@ -781,6 +850,7 @@ WRONG = [
     ("7.15", in_padded_blocks(hide=lambda place, ends: place < ends), "it is turned round"),
     ("7.15", in_padded_blocks(hide=lambda place, ends: place < 0), "no padding is hidden any more"),
     ("7.15", lambda q, k, v, n, size: F.scaled_dot_product_attention(q, k, v), "no padding is hidden any more"),
+    ("7.15", in_padded_blocks(hide=lambda place, ends: place >= ends.max()), "each text ends at its own length"),
     ("7.15", in_padded_blocks(fill=0.0), "a score of 0 is not hidden"),
     ("7.15", in_padded_blocks(fill=-1000.0), "the number you fill in is larger"),
     ("7.15", in_padded_blocks(start=0.0), "must start at minus infinity, not at 0"),
