@@ -5,8 +5,8 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
-# three workers for two cores: a test waits for its browser or its kernel nearly half of the time; with four, learners run out of time
-TWO_CORES := -n 3 --dist loadfile -q
+# four workers for two cores: a test waits for its browser or its kernel nearly half of the time
+TWO_CORES := -n 4 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
 # these start kernels, a browser, Sphinx or pytest itself, or take their time by design; so do the tests that compile
 LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_metadata.py tests/book/test_other_browsers.py tests/book/test_page.py tests/book/test_paper.py tests/book/test_practice.py tests/book/test_section_search.py tests/book/test_site.py tests/book/test_speed.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py

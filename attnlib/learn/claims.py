@@ -43,7 +43,7 @@ def claim(
     if not holds:
         raise ClaimError(f"claim {number} is false: {plain(text)}" + (f" ({numbers})" if numbers else ""))
     shown = [("measured", numbers)] if numbers else []
-    shown += [("stored", f"stored: {stored}")] if stored else []
+    shown += [("stored", f"in a stored run: {stored}")] if stored else []
     rest = "".join(f' <span class="pa-{kind}">{inline(words)}</span>' for kind, words in shown)
     said = "".join(f"  {plain(words)}" for _, words in shown)
     show(
@@ -53,9 +53,9 @@ def claim(
 
 
 def _measured_and_asked(measured: object, asked: str | None) -> str:
-    """Return "0.278 measured, under 0.4 asked", or as much of it as is known."""
-    value = [] if measured is None else [f"{_number(measured)} measured"]
-    return ", ".join(value + ([f"{asked} asked"] if asked else []))
+    """Return "measured: 0.278; asked: under 0.4", or as much of it as is known."""
+    value = [] if measured is None else [f"measured: {_number(measured)}"]
+    return "; ".join(value + ([f"asked: {asked}"] if asked else []))
 
 
 def _one_bool(ok: object) -> bool:

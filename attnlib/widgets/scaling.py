@@ -12,7 +12,7 @@ from torch import Tensor
 from attnlib.functional import attention_weights
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
-KEYS, WIDEST = 12, 1024
+KEYS, WIDEST = 16, 1024
 SCALINGS = ("none", "root", "full")
 
 
@@ -37,7 +37,7 @@ def _normals(draw: int) -> Tensor:
 
 
 class ScalingLab(anywidget.AnyWidget):
-    """One random query and twelve random keys: choose the width and what scores are divided by.
+    """One random query and sixteen random keys: choose the width and what scores are divided by.
 
     Attributes:
         power: The width is 2 to this power, from 1 to 10.
@@ -60,17 +60,17 @@ class ScalingLab(anywidget.AnyWidget):
         return {"none": 1.0, "root": d**-0.5, "full": 1.0 / d}[self.scaling]
 
     def vectors(self) -> tuple[Tensor, Tensor]:
-        """Return the query ``(1, D)`` and the keys ``(12, D)`` in float64."""
+        """Return the query ``(1, D)`` and the keys ``(16, D)`` in float64."""
         both = self.spread * _normals(self.draw)[:, : 2**self.power]
         return both[:1], both[1:]
 
     def scores(self) -> Tensor:
-        """Return the scores ``(12,)`` of the keys, scaled."""
+        """Return the scores ``(16,)`` of the keys, scaled."""
         q, k = self.vectors()
         return self.scale * (q @ k.T)[0]
 
     def weights(self) -> Tensor:
-        """Return the weights ``(12,)`` that `attnlib` computes for the state shown."""
+        """Return the weights ``(16,)`` that `attnlib` computes for the state shown."""
         q, k = self.vectors()
         return attention_weights(q, k, scale=self.scale)[0]
 

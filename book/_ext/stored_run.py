@@ -23,8 +23,8 @@ from claims_index import notebooks
 
 RUN = "stored_run"  # where a notebook's metadata keep what is known of its run
 STORED_CLAIM = re.compile(r"✓ Claim \d+\. (.*)", re.S)
-# what may follow the text of a claim; the first form is that of notebooks run before `asked` was shown
-NUMBERS = r"( \[measured .*\]|(  [^\n]+ measured(, [^\n]+ asked)?)?(  stored: [^\n]+)?)"
+# what may follow the text of a claim
+NUMBERS = r"(  measured: [^\n]+)?(  in a stored run: [^\n]+)?"
 
 
 class StaleError(SphinxError):

@@ -219,7 +219,7 @@ def test_each_common_mistake_is_shown_to_fail():
 def test_the_whole_test_file_is_what_common_mistakes_runs():
     nb = read(ROOT / "book/common_mistakes.ipynb")
     whole = re.search(r"The whole test file\n.+?```python\n(.+?)\n```", prose(nb), re.S)[1]
-    names = "random_tokens", "change_one_word", "unequal_sizes", "word_by_word", "blind_row", "failed"
+    names = "random_tokens", "change_one_word", "unequal_sizes", "in_pieces", "blind_row", "failed"
     for name in names:
         assert [cell.source in whole for cell in code(nb) if f"def {name}(" in cell.source] == [True], name
     compile(whole, "whole", "exec")

@@ -83,7 +83,7 @@ def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read)
 
 def test_claims_show_what_was_measured_and_asked_and_link_to_themselves(still):
     claim = still.locator("#claim-1")
-    assert "0.278 measured, under 0.4 asked" in claim.inner_text()
+    assert "measured: 0.278; asked: under 0.4" in claim.inner_text()
     assert claim.locator("a").get_attribute("href") == "#claim-1"
     assert still.locator("a:visible", has_text="Claim 1.").count() == 1
 

@@ -37,9 +37,12 @@ def notebook(*cells):
 HONEST = [
     (IMPORT, []),
     ('claim("the sum is `one`", True)', shown("the sum is one")),
-    ('claim("the sum is one", True, measured=1.0)', shown("the sum is one [measured 1.000]")),
-    ('claim("the sum is one", True, 1.0, "1")', shown("the sum is one  1.000 measured, 1 asked")),
-    ('claim("so it was", True, 1.0, stored="H200")', shown("so it was  1.000 measured  stored: H200")),
+    ('claim("the sum is one", True, measured=1.0)', shown("the sum is one  measured: 1.000")),
+    ('claim("the sum is one", True, 1.0, "1")', shown("the sum is one  measured: 1.000; asked: 1")),
+    (
+        'claim("so it was", True, 1.0, stored="H200")',
+        shown("so it was  measured: 1.000  in a stored run: H200"),
+    ),
     ('for n in (2, 3):\n    claim(f"{n} is a prime", True)', shown("2 is a prime", "3 is a prime")),
     ("said = 'a' + 'b'\nclaim(said, True)", shown("ab")),
     ('learn.claim(text="one", ok=True)\nclaim("two", True)', shown("one", "two")),
@@ -114,8 +117,8 @@ def test_a_condition_that_changed_after_the_run_is_refused():
 
 
 def test_an_output_that_changed_after_the_run_is_refused():
-    nb = notebook((IMPORT, []), ('claim("it holds", True, 0.5)', shown("it holds [measured 0.500]")))
-    nb.cells[2].outputs = shown("it holds [measured 0.600]")
+    nb = notebook((IMPORT, []), ('claim("it holds", True, 0.5)', shown("it holds  measured: 0.500")))
+    nb.cells[2].outputs = shown("it holds  measured: 0.600")
     assert faults(nb) == ["code or outputs were changed after the run"]
 
 

@@ -17,7 +17,7 @@ def test_a_claim_that_holds_is_a_numbered_line(capsys):
     claim("`softmax` sums to one", True, measured=1.0)
     claim("and so on", torch.tensor(True))
     assert capsys.readouterr().out == (
-        "✓ Claim 1. softmax sums to one  1.000 measured\n✓ Claim 2. and so on\n"
+        "✓ Claim 1. softmax sums to one  measured: 1.000\n✓ Claim 2. and so on\n"
     )
 
 
@@ -26,9 +26,9 @@ def test_what_was_asked_stands_beside_what_was_measured_and_where_it_was_stored(
     claim("long runs fold more", True, 0.31, "under 0.33", stored="H200, 40,000 steps")
     claim("the card was an H200", True, stored="H200")
     assert capsys.readouterr().out == (
-        "✓ Claim 1. it folds  0.278 measured, under 0.4 asked\n"
-        "✓ Claim 2. long runs fold more  0.310 measured, under 0.33 asked  stored: H200, 40,000 steps\n"
-        "✓ Claim 3. the card was an H200  stored: H200\n"
+        "✓ Claim 1. it folds  measured: 0.278; asked: under 0.4\n"
+        "✓ Claim 2. long runs fold more  measured: 0.310; asked: under 0.33  in a stored run: H200, 40,000 steps\n"
+        "✓ Claim 3. the card was an H200  in a stored run: H200\n"
     )
 
 
@@ -45,7 +45,7 @@ def test_a_cell_run_again_keeps_its_number(capsys):
 
 
 def test_a_false_claim_raises_with_its_text():
-    said = r"^claim 1 is false: the moon is cheese \(0.000 measured, over 1 asked\)$"
+    said = r"^claim 1 is false: the moon is cheese \(measured: 0.000; asked: over 1\)$"
     with pytest.raises(ClaimError, match=said):
         claim("the moon is `cheese`", False, measured=0.0, asked="over 1")
 
@@ -74,7 +74,7 @@ def test_anything_else_is_refused(ok):
 )
 def test_what_was_measured_is_shown(measured, shown, capsys):
     claim("text", True, measured=measured)
-    assert f"  {shown} measured" in capsys.readouterr().out
+    assert f"  measured: {shown}" in capsys.readouterr().out
 
 
 def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
@@ -89,9 +89,9 @@ def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
     assert 'id="claim-1"' in shown["text/html"]
     assert '<a class="pa-number" href="#claim-1">Claim 1.</a>' in shown["text/html"]
     assert "<code>a &lt; b</code> &amp; so on" in shown["text/html"]
-    assert '<span class="pa-measured">2 measured, &lt; 3 asked</span>' in shown["text/html"]
-    assert '<span class="pa-stored">stored: H200</span>' in shown["text/html"]
-    assert shown["text/plain"] == "✓ Claim 1. a < b & so on  2 measured, < 3 asked  stored: H200"
+    assert '<span class="pa-measured">measured: 2; asked: &lt; 3</span>' in shown["text/html"]
+    assert '<span class="pa-stored">in a stored run: H200</span>' in shown["text/html"]
+    assert shown["text/plain"] == "✓ Claim 1. a < b & so on  measured: 2; asked: < 3  in a stored run: H200"
 
 
 def test_a_terminal_that_cannot_print_the_mark_gets_plain_text():

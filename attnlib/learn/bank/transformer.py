@@ -283,7 +283,7 @@ def _name_cut(result: object, text: str, merges: list[tuple[str, str]], says: di
         (lambda t, m: t.split(), says["cut_at_spaces"]),
         (lambda t, m: [piece for piece in _cut(t, m) if piece != " "], says["spaces_lost"]),
         (lambda t, m: [piece for piece in _cut(t, m) if len(piece) > 1], says["letters_lost"]),
-        (lambda t, m: sorted(set(_cut(t, m)), key=t.find), says["each_once"]),
+        (lambda t, m: list(dict.fromkeys(_cut(t, m))), says["each_once"]),
         (_from_the_right, says["from_the_right"]),
         (lambda t, m: _cut(t, m)[:-1], says["end_lost"]),
         (_last_pair_missed, says["last_pair_missed"]),

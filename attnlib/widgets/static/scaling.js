@@ -1,5 +1,5 @@
-// ScalingLab: a random query and twelve random keys; what the width and the scaling do to the weights.
-const KEYS = 12, WIDEST = 1024;
+// ScalingLab: a random query and sixteen random keys; what the width and the scaling do to the weights.
+const KEYS = 16, WIDEST = 1024;
 const SCALINGS = [["none", "nothing"], ["root", "\u221ad"], ["full", "d"]];
 const WIDTH = 560, HEIGHT = 190, ROOM = 142; // in drawing units; the room is for the scores, above
 const EDGES = [1, 2, 4, 10, 20, 40, 100, 200, 400, 1000];    // how far the axis of the scores goes
@@ -64,7 +64,7 @@ function build({ root, state, update }) {
   const heap = canvas(WIDTH, ROOM);
   const ground = ROOM - 26, bins = 40;
   const dots = make("svg:g", {}), ticks = make("svg:g", {});
-  heap.append(line([MARGINS.left, ground], [WIDTH - MARGINS.right, ground], { class: "pa-axis" }), axisName([4, 14], "scores of twelve keys"), ticks, dots);
+  heap.append(line([MARGINS.left, ground], [WIDTH - MARGINS.right, ground], { class: "pa-axis" }), axisName([4, 14], "scores of sixteen keys"), ticks, dots);
   function histogram({ scores, p, scale }) {
     const far = Math.max(...scores.map(Math.abs)) / scale; // undivided, so that dividing draws the dots together
     const edge = EDGES.find((x) => x >= far) ?? EDGES.at(-1);
@@ -72,7 +72,7 @@ function build({ root, state, update }) {
     const place = (score) => Math.round(clamp(score / edge, -1, 1) * bins / 2);
     const heights = {}, tallest = Math.max(...scores.map((one) => scores.filter((other) => place(other) === place(one)).length));
     const step = Math.min(12.5, (ground - 34) / Math.max(1, tallest - 1)); // a high heap is pressed together
-    heap.setAttribute("aria-label", `Scores of twelve keys, from ${show(Math.min(...scores))} to ${show(Math.max(...scores))}.`);
+    heap.setAttribute("aria-label", `Scores of sixteen keys, from ${show(Math.min(...scores))} to ${show(Math.max(...scores))}.`);
     become(dots, scores.map((score, i) => {
       const bin = place(score);
       heights[bin] = (heights[bin] ?? 0) + 1;

@@ -454,7 +454,7 @@ WRONG = [
     ("3.12", [as_query(2 / 2.25), KEYS], "made up for twice"),
     ("3.12", [as_query(AGAIN), [[1, 0], [0, 0], [0, 0]]], "What holds long keys back?"),
     ("3.12", [as_query(AGAIN), [[1, 0], [0, 0.5], [0, 0]]], "the other sign"),
-    ("3.12", [as_query(AGAIN), [[1, 0], [0, -1], [0, 0]]], "half of it is enough"),
+    ("3.12", [as_query(AGAIN), [[1, 0], [0, -1], [0, 0]]], "of the product you need two"),
     ("3.12", [as_query(-AGAIN), KEYS], "the farthest key wins"),
     ("3.12", [as_query(2**0.5), KEYS], "its reach is 1.00 hours"),
     ("3.12", [as_query(2**0.5 / 1.5), KEYS], "its reach is 1.22 hours"),
