@@ -44,6 +44,7 @@ DRAWINGS = {
     "shared heads": plotting.shared_heads(8, {"one each": 8, "in groups": 2, "all one": 1}),
     "cache": plotting.kv_cache(LONG, 4),
     "tiles": plotting.tiles(4, 4, (1, 2)),
+    "table_in_strips": plotting.table_in_strips(5, 2),
     "swap": plotting.swapped_answer(
         "the cat sat on the m", 9, "x", {"the masked model": "t", "its twin": "x"}
     ),
@@ -451,6 +452,13 @@ def test_tiles_before_the_present_one_are_done():
         plotting.tiles(3, 4, (3, 0))
     with pytest.raises(ValueError, match="rows must be 1 to 8 and columns 1 to 6, got 3 and 9"):
         plotting.tiles(3, 9, (0, 0))
+
+
+def test_one_strip_is_there_and_those_before_it_are_done():
+    drawing = plotting.table_in_strips(5, 2)
+    assert texts(drawing).count("✓") == 2
+    with pytest.raises(ValueError, match="rows must be 1 to 8 and at one of them, got 5 and 5"):
+        plotting.table_in_strips(5, 5)
 
 
 def test_tables_of_scores_are_squares_to_one_scale():

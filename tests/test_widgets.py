@@ -261,7 +261,7 @@ def test_the_viewer_says_which_models_it_cannot_show():
 def test_the_lab_scales_one_draw_and_keeps_its_vectors():
     lab = ScalingLab(power=8, scaling="none", draw=3)
     q, k = lab.vectors()
-    assert (q.shape, k.shape) == ((1, 256), (12, 256))
+    assert (q.shape, k.shape) == ((1, 256), (16, 256))
     torch.testing.assert_close(lab.weights(), (q @ k.T)[0].softmax(-1))
     wide = lab.numbers()
     lab.scaling = "root"

@@ -59,7 +59,7 @@ from attnlib.plotting.states import written_state
 from attnlib.plotting.stream import stream
 from attnlib.plotting.swaps import swapped_answer
 from attnlib.plotting.table import attention_table
-from attnlib.plotting.tiling import tiles
+from attnlib.plotting.tiling import table_in_strips, tiles
 from attnlib.plotting.traffic import traffic
 from attnlib.plotting.waits import waits
 from attnlib.plotting.ways import paths
@@ -134,6 +134,7 @@ __all__ = [
     "strips",
     "swapped_answer",
     "swept_dials",
+    "table_in_strips",
     "tiles",
     "token_bill",
     "traffic",

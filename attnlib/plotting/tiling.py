@@ -1,4 +1,4 @@
-"""Tiles of the attention table on their way through fast memory."""
+"""The attention table in strips, and in tiles on their way through fast memory."""
 
 from __future__ import annotations
 
@@ -52,6 +52,46 @@ def tiles(rows: int, columns: int, at: tuple[int, int]) -> Drawing:
         picture.rect(*out, fill=OUTPUT, opacity=shade, edge=OUTPUT if row <= i else GRID, dashed=not finished)
         picture.text(out[0] + CELL / 2, y + CELL / 2, f"o_{row + 1}", maths=True, colour=OUTPUT)
     _fast_memory(picture, panel, top, i + 1, j + 1)
+    return picture
+
+
+def table_in_strips(rows: int, at: int) -> Drawing:
+    """Draw the attention table in strips, one of which is there while its outputs are made.
+
+    Args:
+        rows: Blocks of queries, up to 8.
+        at: The strip that is worked on, counted from 0; those before it are done.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If there is no such strip, or there are too many.
+    """
+    if not (1 <= rows <= 8 and 0 <= at < rows):
+        raise ValueError(f"rows must be 1 to 8 and at one of them, got {rows} and {at}")
+    left, top, wide = EDGE + CELL + 8, 38, 4 * CELL
+    right, bottom, high = left + wide, top + rows * 32, 32
+    picture = Drawing(right + 16 + CELL + EDGE, bottom + 8 + 22 + 8)
+    for name, colour, y in (("K", KEY, 8), ("V", VALUE, bottom + 8)):
+        picture.rect(left + 2, y, wide - 4, 22, fill=colour, opacity=0.4)
+        picture.text(left + wide / 2, y + 11, name, maths=True, colour=colour)
+    for row in range(rows):
+        y, middle = top + row * high, top + row * high + high / 2
+        now, done = row == at, row < at
+        picture.rect(EDGE, y + 2, CELL, high - 4, fill=QUERY, opacity=0.4 if now else 0.12)
+        picture.text(EDGE + CELL / 2, middle, f"q_{row + 1}", maths=True, colour=QUERY)
+        strip = (left + 2, y + 2, wide - 4, high - 4)
+        if now:
+            picture.rect(*strip, fill=WEIGHT_FILL, edge=INK, thick=2)
+        else:
+            picture.rect(*strip, edge=GRID, dashed=not done)
+        if done:
+            picture.text(left + wide / 2, middle, "✓", colour=MUTED)
+        shade = 0.4 if done else 0.16 if now else 0.0
+        out = (right + 16, y + 2, CELL, high - 4)
+        picture.rect(*out, fill=OUTPUT, opacity=shade, edge=OUTPUT if row <= at else GRID, dashed=not done)
+        picture.text(out[0] + CELL / 2, middle, f"o_{row + 1}", maths=True, colour=OUTPUT)
     return picture
 
 
