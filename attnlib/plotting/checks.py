@@ -36,8 +36,8 @@ ASKED = (
     ("a loss below guessing is a bug;", "one at guessing proves nothing"),
     ("no earlier output moves,", "all others do"),
     ("a sentence comes out as alone,", "whatever (?) its padding holds"),
-    ("word by word the outputs are", "those of the whole text"),
-    ("a query that may hear nothing", "gives 0"),
+    ("in pieces the outputs are", "those of the whole text"),
+    ("where nothing may be heard,", "no NaN comes out"),
 )
 
 
