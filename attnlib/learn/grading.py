@@ -95,6 +95,9 @@ class Calls(TorchFunctionMode):
         return function(*arguments, **(keywords or {}))
 
 
+NUMBER = "the number", "too large", "too small"
+
+
 def close(a: Tensor, b: Tensor, tolerance: float = 1e-4) -> bool:
     """Tell whether two tensors have one shape and the same numbers; NaN is the same as NaN."""
     if a.shape != b.shape:
@@ -108,6 +111,7 @@ def compare(
     mistakes: Iterable[tuple[Tensor, str]] = (),
     *,
     tolerance: float = 1e-4,
+    called: tuple[str, str, str] = NUMBER,
 ) -> str | None:
     """Return None if ``got`` is right, else the mistake it shows.
 
@@ -116,6 +120,7 @@ def compare(
         right: The right ones.
         mistakes: What known mistakes would give, each with the words for it.
         tolerance: How far a right number may be off.
+        called: What one of them is called, and what it is where it lies above the right one, and below.
     """
     if close(got, right, tolerance):
         return None
@@ -127,11 +132,12 @@ def compare(
     if got.isnan().any():
         return "there is a NaN in it; a division by zero or an exp that overflows makes one."
     off = (got - right).abs()
-    side = "too large" if got.flatten()[off.argmax()] > right.flatten()[off.argmax()] else "too small"
+    name, above, below = called
+    side = above if got.flatten()[off.argmax()] > right.flatten()[off.argmax()] else below
     if off.ndim == 0:
-        return f"the number is {side}."
+        return f"{name} is {side}."
     where = [int(i) for i in torch.unravel_index(off.argmax(), off.shape)]
-    return f"the shape is right, but the number at {where}, counted from 0, is {side}."
+    return f"the shape is right, but {name} at {where}, counted from 0, is {side}."
 
 
 def _made(mistakes: Iterable[tuple[Callable, str]], case: tuple) -> Iterator[tuple[Tensor, str]]:
@@ -150,6 +156,7 @@ def by_cases(
     ready_made: tuple[set[str], str] = (set(), ""),
     read: Callable[[object], Tensor] = numbers,
     tolerance: float = 1e-4,
+    called: tuple[str, str, str] = NUMBER,
 ) -> str | None:
     """Grade a function on several cases: None if it is right on all, else the mistake it shows.
 
@@ -161,6 +168,7 @@ def by_cases(
         ready_made: PyTorch functions that a right answer may not call, and what is said of it.
         read: Makes a tensor of what the learner's function returns.
         tolerance: How far a right number may be off.
+        called: As in `compare`.
     """
     for n, case in enumerate(cases):
         where = f"right at first, but not for `{spell_call(answer, case)}`: " if n else ""
@@ -175,7 +183,7 @@ def by_cases(
         known = _made(mistakes, case)
         coarse = str(getattr(result, "dtype", "")).endswith("float16")  # bfloat16 too
         allowed = max(tolerance, 2e-2) if coarse else tolerance
-        words = compare(got, numbers(reference(*case)), known, tolerance=allowed)
+        words = compare(got, numbers(reference(*case)), known, tolerance=allowed, called=called)
         if words:
             return f"{where}{words}"
         if calls.names & ready_made[0]:

@@ -35,9 +35,7 @@ def tiles(rows: int, columns: int, at: tuple[int, int]) -> Drawing:
     _blocks_across(picture, "v", VALUE, left, bottom + 8, columns, j)
     for row in range(rows):
         y = top + row * CELL
-        chosen = row == i
-        picture.rect(EDGE, y + 2, CELL, CELL - 4, fill=QUERY, opacity=0.4 if chosen else 0.12)
-        picture.text(EDGE + CELL / 2, y + CELL / 2, f"q_{row + 1}", maths=True, colour=QUERY)
+        _ends_of_row(picture, row, i, (y, CELL), right + 16, finished=row == i and j == columns - 1)
         for column in range(columns):
             box = (left + column * CELL + 2, y + 2, CELL - 4, CELL - 4)
             done = (row, column) < (i, j)
@@ -46,11 +44,6 @@ def tiles(rows: int, columns: int, at: tuple[int, int]) -> Drawing:
                 picture.rect(*box, fill=WEIGHT_FILL, edge=INK, thick=2)
             elif done:
                 picture.text(box[0] + box[2] / 2, y + CELL / 2, "✓", colour=MUTED)
-        out = (right + 16, y + 2, CELL, CELL - 4)
-        finished = row < i or (row == i and j == columns - 1)
-        shade = 0.4 if finished else 0.16 if chosen else 0.0
-        picture.rect(*out, fill=OUTPUT, opacity=shade, edge=OUTPUT if row <= i else GRID, dashed=not finished)
-        picture.text(out[0] + CELL / 2, y + CELL / 2, f"o_{row + 1}", maths=True, colour=OUTPUT)
     _fast_memory(picture, panel, top, i + 1, j + 1)
     return picture
 
@@ -77,22 +70,28 @@ def table_in_strips(rows: int, at: int) -> Drawing:
         picture.rect(left + 2, y, wide - 4, 22, fill=colour, opacity=0.4)
         picture.text(left + wide / 2, y + 11, name, maths=True, colour=colour)
     for row in range(rows):
-        y, middle = top + row * high, top + row * high + high / 2
-        now, done = row == at, row < at
-        picture.rect(EDGE, y + 2, CELL, high - 4, fill=QUERY, opacity=0.4 if now else 0.12)
-        picture.text(EDGE + CELL / 2, middle, f"q_{row + 1}", maths=True, colour=QUERY)
+        y = top + row * high
+        _ends_of_row(picture, row, at, (y, high), right + 16)
         strip = (left + 2, y + 2, wide - 4, high - 4)
-        if now:
+        if row == at:
             picture.rect(*strip, fill=WEIGHT_FILL, edge=INK, thick=2)
         else:
-            picture.rect(*strip, edge=GRID, dashed=not done)
-        if done:
-            picture.text(left + wide / 2, middle, "✓", colour=MUTED)
-        shade = 0.4 if done else 0.16 if now else 0.0
-        out = (right + 16, y + 2, CELL, high - 4)
-        picture.rect(*out, fill=OUTPUT, opacity=shade, edge=OUTPUT if row <= at else GRID, dashed=not done)
-        picture.text(out[0] + CELL / 2, middle, f"o_{row + 1}", maths=True, colour=OUTPUT)
+            picture.rect(*strip, edge=GRID, dashed=row > at)
+        if row < at:
+            picture.text(left + wide / 2, y + high / 2, "✓", colour=MUTED)
     return picture
+
+
+def _ends_of_row(picture, row, at, y_high, x, *, finished=False) -> None:
+    """Draw the queries and the outputs of a row while row ``at`` is worked on, or has just been finished."""
+    y, high = y_high
+    finished |= row < at
+    picture.rect(EDGE, y + 2, CELL, high - 4, fill=QUERY, opacity=0.4 if row == at else 0.12)
+    picture.text(EDGE + CELL / 2, y + high / 2, f"q_{row + 1}", maths=True, colour=QUERY)
+    shade = 0.4 if finished else 0.16 if row == at else 0.0
+    edge = OUTPUT if row <= at else GRID
+    picture.rect(x, y + 2, CELL, high - 4, fill=OUTPUT, opacity=shade, edge=edge, dashed=not finished)
+    picture.text(x + CELL / 2, y + high / 2, f"o_{row + 1}", maths=True, colour=OUTPUT)
 
 
 def _blocks_across(picture, letter, colour, left, y, columns, chosen) -> None:

@@ -29,9 +29,8 @@ def _by_masks(
     answer: object, reference: Callable, cases: list, mistakes: list, says: dict[str, str]
 ) -> str | None:
     """Grade a function that returns a boolean mask; of a wrong pair, say whether it is open or closed."""
-    words = by_cases(answer, reference, cases, mistakes, read=partial(_mask, says=says)) or ""
-    words = words.replace("the number at", says["the_pair"])
-    return words.replace("is too large", says["is_open"]).replace("is too small", says["is_closed"]) or None
+    called = says["the_pair"], says["is_open"], says["is_closed"]
+    return by_cases(answer, reference, cases, mistakes, read=partial(_mask, says=says), called=called)
 
 
 def causal_for_cache(answer: object, says: dict[str, str]) -> str | None:

@@ -144,26 +144,24 @@ def _blocks(scores: Tensor, values: Tensor, size: int) -> Iterator[tuple[Tensor,
         yield scores[start : start + size].clone(), values[start : start + size].clone()
 
 
-def _online(scores: Tensor, values: Tensor, size: int, *, sums: bool = True, mix: bool = True) -> Tensor:
-    """Go through the blocks once, and forget to rescale the sum or the mixed values."""
+def _online(
+    scores: Tensor,
+    values: Tensor,
+    size: int,
+    *,
+    sums: bool = True,
+    mix: bool = True,
+    each: bool = False,
+    after: bool = True,
+) -> Tensor:
+    """Go through the blocks once; do not rescale the sum or the mix, or divide in each round, and not after."""
     top, total, mixed = torch.tensor(-math.inf).double(), 0.0, torch.zeros(values.shape[1]).double()
     for s, v in _blocks(scores, values, size):
         new = torch.maximum(top, s.max())
         shrink, e = (top - new).exp(), (s - new).exp()
         total = total * (shrink if sums else 1.0) + e.sum()
-        mixed = mixed * (shrink if mix else 1.0) + e @ v
+        mixed = (mixed * (shrink if mix else 1.0) + e @ v) / (total if each else 1.0)
         top = new
-    return mixed / total
-
-
-def _divided_each_time(scores: Tensor, values: Tensor, size: int, *, after: bool = False) -> Tensor:
-    """Go through the blocks once, and divide the mixed values by the sum in every round, and once more."""
-    top, total, mixed = torch.tensor(-math.inf).double(), 0.0, torch.zeros(values.shape[1]).double()
-    for s, v in _blocks(scores, values, size):
-        new = torch.maximum(top, s.max())
-        shrink, e = (top - new).exp(), (s - new).exp()
-        total = total * shrink + e.sum()
-        mixed, top = (mixed * shrink + e @ v) / total, new
     return mixed / total if after else mixed
 
 
@@ -205,8 +203,8 @@ def one_pass(answer: object, says: dict[str, str]) -> str | None:
         (lambda *case: _online(*case, mix=False), says["mix_not_rescaled"]),
         (lambda *case: _online(*case, sums=False), says["sum_not_rescaled"]),
         (_own_maxima, says["own_maxima"]),
-        (_divided_each_time, says["divided_each_time"]),
-        (lambda *case: _divided_each_time(*case, after=True), says["divided_each_time"]),
+        (lambda *case: _online(*case, each=True), says["divided_each_time"]),
+        (lambda *case: _online(*case, each=True, after=False), says["divided_each_time"]),
         (lambda *case: _each(*case).mean(0), says["mean_of_blocks"]),
         (lambda *case: _each(*case).sum(0), says["sum_of_blocks"]),
         (lambda *case: _each(*case)[-1], says["last_block"]),

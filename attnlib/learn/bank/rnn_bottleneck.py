@@ -16,8 +16,16 @@ from attnlib.learn.calling import AnswerError, call
 from attnlib.learn.grading import Calls, by_cases, close, name_number, normal, numbers, single
 
 
-def _states(x: Tensor, w_x: Tensor, w_state: Tensor, bias: Tensor, squash: Callable = torch.tanh) -> Tensor:
-    state, states = torch.zeros(len(bias)), []
+def _states(
+    x: Tensor,
+    w_x: Tensor,
+    w_state: Tensor,
+    bias: Tensor,
+    *,
+    squash: Callable = torch.tanh,
+    start: float = 0.0,
+) -> Tensor:
+    state, states = torch.full((len(bias),), start), []
     for row in x:
         state = squash(row @ w_x + state @ w_state + bias)
         states.append(state)
@@ -26,14 +34,6 @@ def _states(x: Tensor, w_x: Tensor, w_state: Tensor, bias: Tensor, squash: Calla
 
 def _bias_outside(x: Tensor, w_x: Tensor, w_state: Tensor, bias: Tensor) -> Tensor:
     return _states(x, w_x, w_state, 0 * bias, squash=lambda state: state.tanh() + bias)
-
-
-def _from_ones(x: Tensor, w_x: Tensor, w_state: Tensor, bias: Tensor) -> Tensor:
-    state, states = torch.ones(len(bias)), []
-    for row in x:
-        state = torch.tanh(row @ w_x + state @ w_state + bias)
-        states.append(state)
-    return torch.stack(states)
 
 
 def _with_start(*case: Tensor) -> Tensor:
@@ -53,7 +53,7 @@ def run_network(answer: object, says: dict[str, str]) -> str | None:
         (lambda *case: _states(*case, squash=torch.sigmoid), says["sigmoid"]),
         (lambda x, a, b, c: _states(x, a, b, 0 * c), says["no_bias"]),
         (_bias_outside, says["bias_outside"]),
-        (_from_ones, says["from_ones"]),
+        (lambda *case: _states(*case, start=1.0), says["from_ones"]),
         (lambda x, a, b, c: _states(x, a, b.T, c), says["transposed"]),
         (lambda *case: _states(*case)[-1], says["last_state"]),
         (lambda *case: _states(*case)[-1:], says["last_state"]),
