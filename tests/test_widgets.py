@@ -402,10 +402,15 @@ def test_what_a_gpu_holds_beside_the_weights_of_a_known_model():
     llama = CostCalculator(named="Llama 3 8B", gpu=24, width=2, **sizes)
     token = 32 * 2 * 8 * 128 * 2
     weights = 2 * 8_030_261_248
-    assert llama.memory() == {"weights": weights, "room": (24 * 10**9 - weights) // token}
+    free, held = 24 * 10**9 - weights, llama.memory()
+    n = held.pop("room_with_scores")
+    assert held == {"weights": weights, "room": free // token}
+    assert 32 * 2 * n**2 + token * n <= free < 32 * 2 * (n + 1) ** 2 + token * (n + 1)
     llama.layers = 31
-    assert llama.memory() == {"weights": 0, "room": 24 * 10**9 * 32 // (31 * token)}
-    assert CostCalculator(named="Llama 3 8B", gpu=1, width=2, **sizes).memory()["room"] == 0
+    held = llama.memory()
+    assert (held["weights"], held["room"]) == (0, 24 * 10**9 * 32 // (31 * token))
+    nothing = CostCalculator(named="Llama 3 8B", gpu=1, width=2, **sizes).memory()
+    assert nothing["room"] == nothing["room_with_scores"] == 0
     assert all(m["d_model"] % m["heads"] == m["heads"] % m["kv_heads"] == 0 for m in known.values())
 
 

@@ -28,7 +28,7 @@ GAP = 28  # between groups of rows, for the name of the next
 TESTS = (
     ("random", "tokens"),
     ("change", "one word"),
-    ("unequal", "sizes"),
+    ("alone", "= batched"),
     ("cached", "= whole"),
     ("one", "blind row"),
 )
@@ -50,7 +50,7 @@ def five_tests() -> Drawing:
     left = EDGE + ICON + 22
     wide = column([line for lines in ASKED for line in lines], room=EDGE)
     picture = Drawing(left + 0.9 * wide, TALL * len(TESTS))
-    for n, draw in enumerate((_falls, _moves, _sizes, _cached, _blind)):
+    for n, draw in enumerate((_falls, _moves, _batched, _cached, _blind)):
         top = TALL * n
         draw(picture, EDGE + ICON / 2, top)
         picture.text(left, top + 22, f"{n + 1}. {' '.join(TESTS[n])}", bold=True, anchor="start")
@@ -138,7 +138,7 @@ def _moves(p: Drawing, middle: float, top: float) -> None:
             p.text(x, top + 19, "×", colour=WRONG, bold=True)
 
 
-def _sizes(p: Drawing, middle: float, top: float) -> None:
+def _batched(p: Drawing, middle: float, top: float) -> None:
     """Draw three sentences in five places, and the shortest of them alone."""
     left, top, cell = middle - 66, top + 20, 15
     for i, j in np.ndindex(3, 5):
@@ -168,14 +168,14 @@ def _same(p: Drawing, left: float, y: float, cell: float, there: int, here: int,
 
 
 def _blind(p: Drawing, middle: float, top: float) -> None:
-    """Draw the table of a text padded in front, whose first query sees nothing, and its output."""
+    """Draw the table of a text padded in front, whose first query sees nothing; its output must be finite."""
     left, top, cell = middle - 66, top + 12, 15
     for i, j in np.ndindex(4, 4):
         _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if 0 < j <= i else None)
     y = top + 0.5 * cell - 1
     p.rect(left - 2, y - cell / 2 - 1, 4 * cell + 2.5, cell + 2, edge=QUERY, thick=1.6)
     p.arrow((left + 4 * cell + 4, y), (left + 4 * cell + 22, y), head=6)
-    p.text(left + 4 * cell + 31, y, "0", bold=True)
+    p.text(left + 4 * cell + 28, y, "finite", bold=True, anchor="start")
 
 
 def _cell(p: Drawing, x: float, y: float, size: float, fill: str | None) -> None:

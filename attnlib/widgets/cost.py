@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops, score_bytes
@@ -94,14 +96,18 @@ class CostCalculator(anywidget.AnyWidget):
     def memory(self) -> dict[str, int]:
         """Return bytes of the ``weights``, and the ``room``: how many tokens of cache fill the rest.
 
-        The weights are those of the model ``named``; if the sizes are not its own, they count as none.
+        ``room_with_scores`` is the same where the scores of one layer are held too. The weights are those of
+        the model ``named``; if the sizes are not its own, they count as none.
         """
         sizes = ("layers", "d_model", "heads", "kv_heads")
         named = [m for m in self.models if m["name"] == self.named]
         alike = [m for m in named if all(m[name] == getattr(self, name) for name in sizes)]
         weights = alike[0]["parameters"] * self.width if alike else 0
-        token = self.numbers()["cache"] // self.n
-        return {"weights": weights, "room": max(0, (self.gpu * 10**9 - weights) // token)}
+        held = self.numbers()
+        token, pair = held["cache"] // self.n, held["scores"] // self.n**2  # bytes for each
+        free = max(0, self.gpu * 10**9 - weights)
+        both = (math.isqrt(token**2 + 4 * pair * free) - token) // (2 * pair)  # pair n² + token n = free
+        return {"weights": weights, "room": free // token, "room_with_scores": both}
 
     def __repr__(self) -> str:
         return (

@@ -1,17 +1,21 @@
 """Sphinx extension: what leads away from the main road is folded under its title.
 
-A section whose title begins with "Going deeper: " becomes a fold. In JupyterLab it is a section like any
-other; in print it is open.
+A section whose title begins with "Going deeper: " becomes a fold. Beside its title stand the numbers of the
+claims inside, so that none seems to be missing. In JupyterLab it is a section like any other; in print it is
+open.
 """
 
 from __future__ import annotations
 
+import re
+
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from html_element import element
+from html_element import element, text
 
 MARK = "Going deeper: "
+CLAIM = re.compile(r'id="claim-(\d+)"')
 
 
 def is_deeper(node: nodes.Node) -> bool:
@@ -36,14 +40,24 @@ def level(section: nodes.section) -> int:
     return depth
 
 
+def claims_inside(section: nodes.section) -> list[nodes.Node]:
+    """Return a line that names the claims of a section by number, or nothing if it has none."""
+    numbers = [n for shown in section.findall(nodes.raw) for n in CLAIM.findall(shown.astext())]
+    if not numbers:
+        return []
+    words = f"claim{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+    return [element("span", text(words), class_="pa-inside")]
+
+
 def fold(section: nodes.section) -> None:
     """Put a section into a fold that has its title as summary."""
     title, *held = section.children
     heading = element(f"h{level(section)}", *title.children)
+    inside = claims_inside(section)
     section.children = []
     section += element(
         "details",
-        element("summary", heading),
+        element("summary", heading, *inside),
         element("div", *held, class_="pa-deep"),
         class_="pa-deeper",
     )

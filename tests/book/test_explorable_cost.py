@@ -27,13 +27,16 @@ def assert_numbers_are_attnlibs(page):
     cross, share = box.locator(".pa-rule").evaluate("n => [+n.dataset.value, +n.dataset.share]")
     assert cross == pytest.approx(expected.pop("crossover"), rel=1e-6)
     assert share == pytest.approx(expected["core"] / total, rel=1e-6)
-    assert box.locator(".pa-fits").evaluate("n => +n.dataset.cache") == expected.pop("cache")
+    held = box.locator(".pa-fits").evaluate("n => [+n.dataset.cache, +n.dataset.scores]")
+    assert held == [expected.pop("cache"), expected.pop("scores")]
     assert cells == pytest.approx(expected, rel=1e-6)
     widget.named = box.locator("select").first.evaluate("n => n.selectedOptions[0].textContent")
     widget.gpu = int(
         box.locator("select").nth(1).evaluate("n => n.selectedOptions[0].textContent.match(/\\d+(?= GB)/)[0]")
     )
-    held = box.locator(".pa-fits").evaluate("n => [+n.dataset.weights, +n.dataset.room]")
+    held = box.locator(".pa-fits").evaluate(
+        "n => [+n.dataset.weights, +n.dataset.room, +n.dataset.room_with_scores]"
+    )
     assert held == list(widget.memory().values())
     return widget
 

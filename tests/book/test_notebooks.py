@@ -218,10 +218,11 @@ def test_each_common_mistake_is_shown_to_fail():
 
 def test_the_whole_test_file_is_what_common_mistakes_runs():
     nb = read(ROOT / "book/common_mistakes.ipynb")
-    whole = re.search(r"The whole test file\n.+?```python\n(.+?)\n```", prose(nb), re.S)[1]
-    names = "random_tokens", "change_one_word", "unequal_sizes", "in_pieces", "blind_row", "failed"
-    for name in names:
-        assert [cell.source in whole for cell in code(nb) if f"def {name}(" in cell.source] == [True], name
+    fold = prose(nb).partition("The whole test file\n")[2].partition("\n## ")[0]
+    whole = "\n".join(re.findall(r"```python\n(.+?)\n```", fold, re.S))
+    tests = "random_tokens", "change_one_word", "in_a_batch", "in_pieces", "blind_row", "failed"
+    for start in (*(f"def {test}(" for test in tests), "class Stock("):
+        assert [cell.source in whole for cell in code(nb) if start in cell.source] == [True], start
     compile(whole, "whole", "exec")
 
 

@@ -75,32 +75,39 @@ function build({ model, state, update }) {
   frame.append(axisName([WIDE - MARGINS.right, HIGH - 5], "tokens n \u2192", { "text-anchor": "end" }));
   svg.append(areas, frame, marks);
 
-  // what the card holds: the weights, then the cache; a mark where it is full
+  // what the card holds: the weights, the cache and, if they are held, the scores; a mark where it is full
   const shelf = canvas(WIDE, 30);
-  const weightsBar = make("svg:rect", { class: "pa-weights", y: "4", height: "22", x: "1" });
+  const weightsBar = make("svg:rect", { class: "pa-weights", y: "4", height: "22" });
   const cacheBar = make("svg:rect", { class: "pa-cache", y: "4", height: "22" });
-  shelf.append(make("svg:rect", { class: "pa-room", x: "1", y: "4", width: String(WIDE - 2), height: "22", rx: "3" }), weightsBar, cacheBar);
+  const scoresBar = make("svg:rect", { class: "pa-scores", y: "5", height: "20" });
+  shelf.append(make("svg:rect", { class: "pa-room", x: "1", y: "4", width: String(WIDE - 2), height: "22", rx: "3" }), weightsBar, cacheBar, scoresBar);
   const fits = make("p", { class: "pa-fits" });
   const known = ({ named, d_model, heads, kv_heads, layers }) => models.findIndex((one) =>
     one.name === named && one.d_model === d_model && one.heads === heads && one.kv_heads === kv_heads && one.layers === layers);
-  function fill(now, { cache }) {
+  function fill(now, { cache, scores }) {
     const at = known(now), which = models[at];
     const weights = which ? which.parameters * now.width : 0, card = now.gpu * 1e9;
-    const room = Math.max(0, Math.floor((card - weights) / (cache / now.n)));
+    const token = cache / now.n, pair = scores / now.n ** 2, free = Math.max(0, card - weights);
+    const room = Math.floor(free / token);
+    const room_with_scores = Math.floor((Math.sqrt(token ** 2 + 4 * pair * free) - token) / (2 * pair));
     putModel(at);
     putCard(cards.findIndex(({ gigabytes }) => gigabytes === now.gpu));
-    const wide = (bytes) => clamp(bytes / card, 0, 1) * (WIDE - 2);
-    weightsBar.setAttribute("width", wide(weights));
-    cacheBar.setAttribute("x", 1 + wide(weights));
-    cacheBar.setAttribute("width", Math.max(0, Math.min(wide(cache), WIDE - 2 - wide(weights))));
+    let end = 0;
+    for (const [bar, bytes] of [[weightsBar, weights], [cacheBar, cache], [scoresBar, scores]]) {
+      const start = end;
+      end = Math.min(end + (bytes / card) * (WIDE - 2), WIDE - 2);
+      bar.setAttribute("x", 1 + start);
+      bar.setAttribute("width", end - start);
+    }
     const { name } = cards.find(({ gigabytes }) => gigabytes === now.gpu) ?? { name: "card" };
     const full = weights + cache > card;
     shelf.classList.toggle("pa-full", full);
-    Object.assign(fits.dataset, { weights, cache, room });
+    Object.assign(fits.dataset, { weights, cache, scores, room, room_with_scores });
     fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
         : full ? `: too much for the ${name}. ` : `: fits the ${now.gpu} GB of the ${name}. `,
-      ...(weights > card ? [] : ["Room for ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens${which ? "" : ", weights not counted"}.`]));
+      ...(weights > card ? [] : ["Room for ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens${which ? "" : ", weights not counted"}; with the `,
+        make("span", { class: "pa-scores-name" }, "scores of one layer"), ` held, ${memory(scores)} more, for `, make("strong", {}, grouped(twoDigits(room_with_scores))), "."]));
     shelf.setAttribute("aria-label", fits.textContent);
   }
 
@@ -112,8 +119,7 @@ function build({ model, state, update }) {
   };
   const networkRow = amounts("network", "Network", "operations");
   const table = make("table", {}, make("caption", {}, "One pass over n tokens"), make("tbody", {},
-    amounts("projections", "Projections", "operations"), amounts("core", "Core (scores, mixing)", "operations"), networkRow,
-    amounts("scores", "Scores, if held", "memory, one layer")));
+    amounts("projections", "Projections", "operations"), amounts("core", "Core (scores, mixing)", "operations"), networkRow));
 
   function draw(now) {
     const found = cost(now);
@@ -124,10 +130,8 @@ function build({ model, state, update }) {
     fill(now, found);
     networkRow.hidden = !network;
     const total = found.projections + found.core + (network ? found.network : 0);
-    const text = { ...Object.fromEntries(["projections", "core", "network"].map((k) => [k, operations(found[k])])),
-      scores: memory(found.scores) };
     for (const [name, cell] of Object.entries(cells)) {
-      cell.textContent = text[name];
+      cell.textContent = operations(found[name]);
       cell.setAttribute("data-value", String(found[name]));
     }
     // areas from below: projections, network, core
@@ -160,12 +164,12 @@ function build({ model, state, update }) {
     rule.replaceChildren("The core does ", make("strong", {}, `${(100 * share).toFixed(share < 0.1 ? 1 : 0)}%`),
       ` of the work. It does as much as ${rest} at n = ${grouped(Number(found.crossover.toFixed(1)))}, which is ${Number((found.crossover / now.d_model).toFixed(3))} d.`);
     svg.setAttribute("aria-label", rule.textContent);
-    return `${fits.textContent} ${rule.textContent} Scores ${text.scores}.`;
+    return `${fits.textContent} ${rule.textContent}`;
   }
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel)), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights, then the cache of one sequence. Below, each kind of work as a share of all: the solid line is your n, at the dashed line the core does half. A network is counted as 16nd\u00b2, which is a quarter low for Mistral and Llama 3. Cards have the memory that their data sheets say.",
+    help: "The bar is the memory of the GPU: weights, then the cache of one sequence, then the scores of one layer, dashed, if all of them are held. Below, each kind of work as a share of all: the solid line is your n, at the dashed line the core does half. A network is counted as 16nd\u00b2, which is a quarter low for Mistral and Llama 3. Cards have the memory that their data sheets say.",
     draw,
   };
 }
