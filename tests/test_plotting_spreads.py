@@ -20,17 +20,17 @@ def test_scores_stand_over_the_weights_they_make():
     narrow, wide, soft, sharp = plotting.scores_over_weights(
         {"d = 1": scores / 1e9, "d = 2": scores}, edge=50
     )
-    assert [bar.get_height() for bar in sharp.patches] == pytest.approx([1, 0, 0])
+    assert [bar.get_height() for bar in sharp.patches] == pytest.approx([0, 0, 1])
     assert [bar.get_height() for bar in soft.patches] == pytest.approx([1 / 3] * 3)
     assert narrow.get_xlim() == wide.get_xlim() == (-50, 50)
     assert wide.texts[0].get_text() == "d = 2\nspread 47"
     assert "1/3" in [text.get_text() for text in sharp.texts]
 
 
-def test_weights_are_drawn_largest_first_whatever_the_order_of_keys():
+def test_weights_are_drawn_largest_last_whatever_the_order_of_keys():
     scores = np.log(np.array([[0.2, 0.5, 0.3], [0.5, 0.3, 0.2]]))
     _, weights = plotting.scores_over_weights({"a": scores}, edge=3)
-    assert [bar.get_height() for bar in weights.patches] == pytest.approx([0.5, 0.3, 0.2])
+    assert [bar.get_height() for bar in weights.patches] == pytest.approx([0.2, 0.3, 0.5])
 
 
 def test_product_tables_print_their_cells_and_their_sum():

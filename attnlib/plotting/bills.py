@@ -8,11 +8,14 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, SERIES, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, text_width
 
+LINE = 20  # from line to line
 EDGE, WIDE = 8, 480  # at that width text is nearly 10 px high on a phone
 
 
 def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: int = 4) -> Drawing:
     """Draw tables of scores as squares inside a memory, all to one scale: an area is a number of bytes.
+
+    The largest is named inside, the others from below.
 
     Args:
         lengths: Tokens, for each of which there is a table; the largest must fit the memory.
@@ -29,7 +32,7 @@ def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: i
     if max(lengths) ** 2 * width > bytes_:
         raise ValueError(f"a table of {max(lengths):,} tokens must fit the memory of {bytes_:,.0f} bytes")
     side, left, top = 300, EDGE, EDGE
-    picture = Drawing(side + 2 * EDGE, side + 2 * EDGE + 28)
+    picture = Drawing(side + 2 * EDGE, side + 2 * EDGE + 6 + LINE * (len(lengths) - 1))
     picture.rect(left, top, side, side, edge=INK, thick=1.6, round=2)
     bottom = top + side
     _two_lines(picture, left + 12, top + 24, name, _bytes(bytes_))
@@ -39,16 +42,13 @@ def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: i
             left, bottom - edge, edge, edge, fill=WEIGHT_FILL, opacity=0.45 + 0.25 * i, edge=WEIGHT, round=0
         )
         tokens, said = f"{n:,} tokens", _bytes(n * n * width)
-        if edge > 120:
-            _two_lines(picture, left + 12, bottom - edge + 24, tokens, said)
-        elif edge > 8:
-            _two_lines(picture, left + edge + 8, bottom - 22, tokens, said)
-        else:  # a mere dot: named from below
-            picture.line(
-                (left + edge / 2, bottom + 4), (left + edge / 2, bottom + 20), (left + 12, bottom + 20)
-            )
-            picture.text(left + 18, bottom + 20, tokens, anchor="start", bold=True)
-            picture.text(left + 26 + text_width(tokens), bottom + 20, said, anchor="start", colour=MUTED)
+        if i == 0:
+            _two_lines(picture, left + 8, bottom - edge + 24, tokens, said)
+        else:  # too small for words: named from below
+            y = bottom + LINE * i
+            picture.line((left + edge / 2, bottom + 3), (left + edge / 2, y), (left + 12, y))
+            picture.text(left + 18, y, tokens, anchor="start", bold=True)
+            picture.text(left + 26 + text_width(tokens), y, said, anchor="start", colour=MUTED)
     return picture
 
 

@@ -28,8 +28,8 @@ GAP = 28  # between groups of rows, for the name of the next
 TESTS = (
     ("random", "tokens"),
     ("change", "one word"),
-    ("alone", "= batched"),
-    ("cached", "= whole"),
+    ("alone or", "batched"),
+    ("cached or", "whole"),
     ("one", "blind row"),
 )
 ASKED = (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, VALUE, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing
 
-EDGE, SLOT, TALL, HEAD = 8, 60, 74, 44
+EDGE, SLOT, TALL, HEAD, LINE = 8, 60, 74, 44, 21
 
 
 def online_softmax(scores: Sequence[float], values: Sequence[float], size: int) -> Drawing:
@@ -35,9 +35,8 @@ def online_softmax(scores: Sequence[float], values: Sequence[float], size: int) 
             f"got {S} and {len(values)}"
         )
     left, blocks = EDGE + 58, S // size
-    right = left + S * SLOT + 26
-    row = TALL + 46
-    picture = Drawing(right + 230, HEAD + row * blocks + 4)
+    row = TALL + 40 + 3 * LINE + 16
+    picture = Drawing(left + S * SLOT + 50, HEAD + row * blocks - 8)
     for j in range(S):
         x = left + j * SLOT + SLOT / 2
         picture.text(x, 12, f"s = {_short(scores[j])}", colour=KEY)
@@ -54,7 +53,7 @@ def online_softmax(scores: Sequence[float], values: Sequence[float], size: int) 
         v = values[b * size : (b + 1) * size]
         total = total * shrink + sum(e)
         mixed = mixed * shrink + sum(a * x for a, x in zip(e, v, strict=True))
-        _carried(picture, right, base - TALL + 6, new, shrink, said, e, v, total, mixed)
+        _carried(picture, left + 9, base + 38, new, shrink, said, e, v, total, mixed)
         m = new
     return picture
 
@@ -85,7 +84,7 @@ def _carried(picture, x, y, m, shrink, before, e, v, total, mixed) -> None:
     sums = [_short(a) for a in e]
     mixes = [f"{_short(a)}·{_short(b)}" for a, b in zip(e, v, strict=True)]
     if total_before:
-        by = f" × {_short(shrink)}" if shrink < 1 else ""
+        by = f"·{_short(shrink)}" if shrink < 1 else ""
         sums.insert(0, f"{_short(total_before)}{by}")
         mixes.insert(0, f"{_short(mixed_before)}{by}")
     lines = (
@@ -94,8 +93,8 @@ def _carried(picture, x, y, m, shrink, before, e, v, total, mixed) -> None:
         ("o", f"{' + '.join(mixes)} = {_short(mixed)}", OUTPUT),
     )
     for i, (name, said, colour) in enumerate(lines):
-        picture.text(x, y + 24 * i, name, maths=True, colour=colour, anchor="start")
-        picture.text(x + 14, y + 24 * i, f"= {said}", colour=colour, anchor="start")
+        picture.text(x, y + LINE * i, name, maths=True, colour=colour, anchor="start")
+        picture.text(x + 14, y + LINE * i, f"= {said}", colour=colour, anchor="start")
 
 
 def _short(x: float) -> str:

@@ -56,19 +56,19 @@ def _draw_scores(ax: Axes, scores: np.ndarray, name: str, edge: float, bins: int
 
 def _draw_weights(ax: Axes, scores: np.ndarray) -> None:
     away = np.exp(scores - scores.max(-1, keepdims=True))
-    weights = -np.sort(-away / away.sum(-1, keepdims=True), -1).mean(0)  # the largest first
+    weights = np.sort(away / away.sum(-1, keepdims=True), -1).mean(0)  # the largest last
     n = len(weights)
     ax.bar(np.arange(n), weights, 0.8, color=WEIGHT, linewidth=0)
-    ax.text(0.7, weights[0], f"{weights[0]:.2f}", va="top", color=WEIGHT)
+    ax.text(n - 1.7, weights[-1], f"{weights[-1]:.2f}", ha="right", va="top", color=WEIGHT)
     ax.set(xlim=(-0.8, n - 0.2), ylim=(0, 1), xticks=[], yticks=[0, 0.5, 1])
-    ax.set_xlabel(f"{n} keys, in order")
+    ax.set_xlabel(f"{n} keys, by score")
 
 
 def _draw_even_share(row: np.ndarray, n: int) -> None:
     """Draw what each of ``n`` keys would have if none were preferred, and name it once."""
     for ax in row:
         ax.axhline(1 / n, color=MUTED, lw=1.2, ls=(0, (1, 2)))
-    row[-1].text(n - 0.5, 1 / n + 0.03, f"1/{n}", ha="right", color=MUTED)
+    row[-1].text(-0.5, 1 / n + 0.03, f"1/{n}", color=MUTED)
 
 
 def product_tables(tables: Mapping[str, Tensor | np.ndarray], *, across: int = 2) -> Drawing:

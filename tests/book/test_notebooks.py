@@ -220,7 +220,7 @@ def test_the_whole_test_file_is_what_common_mistakes_runs():
     nb = read(ROOT / "book/common_mistakes.ipynb")
     fold = prose(nb).partition("The whole test file\n")[2].partition("\n## ")[0]
     whole = "\n".join(re.findall(r"```python\n(.+?)\n```", fold, re.S))
-    tests = "random_tokens", "change_one_word", "in_a_batch", "in_pieces", "blind_row", "failed"
+    tests = "random_tokens", "change_one_word", "alone_or_batched", "cached_or_whole", "blind_row", "failed"
     for start in (*(f"def {test}(" for test in tests), "class Stock("):
         assert [cell.source in whole for cell in code(nb) if start in cell.source] == [True], start
     compile(whole, "whole", "exec")
