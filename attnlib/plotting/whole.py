@@ -27,10 +27,11 @@ def whole_model(
 ) -> Drawing:
     """Draw the road of every word through the looks, down to the next word.
 
-    The last word looks; what it hears in all looks but the last is added to it, and its road is green from
-    there on. The others look, too: a small plus on their roads is where they add what they hear. What the
-    last word hears in the last look is the answer: of each word the plain vector, which runs beside its road
-    in green. The parts are numbered where they work, and listed below.
+    The last word looks: a dashed line is where its query meets the keys. What it hears in all looks but
+    the last is added to it, and its road is green from there on. The others look, too: a small plus on
+    their roads is where they add what they hear. What the last word hears in the last look is the answer:
+    of each word the plain vector, which runs beside its road in green. The parts are numbered where they
+    work, and listed below.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
@@ -69,7 +70,6 @@ def whole_model(
     for n in range(len(looks) - 1):  # what was heard is on its road from now on
         ends = HEAD + step * n + MEET, HEAD + step * (n + 1) + (KEYS if n == len(looks) - 2 else MEET)
         picture.line(*((x, y) for y in ends), colour=VALUE, thick=5, opacity=0.55)
-    picture.line((x, last + KEYS), (x, last + MEET), colour=QUERY, thick=1.4, dashed=True)
     for word, place in words.items():
         _start(picture, at[word], word, place, asks=word == names[-1])
     for n, look in enumerate(looks):
@@ -131,11 +131,12 @@ def _look(
     """Draw a look of the last word: keys on the roads, a query, and what is brought, thick by weight."""
     names = list(at)
     asks, keys, meet = at[names[-1]], top + KEYS, top + MEET
+    picture.line((at[names[0]], keys), (asks, keys), colour=QUERY, thick=1.2, dashed=True)
     for word in names[:-1]:
         share = look.get(word, 0.0)
-        start = at[word] - (LANE if last else 0)
+        start, leaves = (at[word] - LANE, keys) if last else (at[word], keys + 16)
         picture.path(
-            f"M{start:.1f} {keys:.1f} C{start:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
+            f"M{start:.1f} {leaves:.1f} C{start:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
             f"{asks - 12:.1f} {meet:.1f}",
             colour=VALUE,
             **_green(share),
@@ -144,8 +145,8 @@ def _look(
     picture.circle(asks, keys, 6, fill=QUERY)
     if made:
         (key, query, value), size = made, 12 if code else SIZE
-        picture.text(at[names[0]] + 9, keys, key, colour=KEY, anchor="start", code=code, size=size)
-        picture.text(asks - 11, keys, query, colour=QUERY, anchor="end", code=code, size=size)
+        picture.text(at[names[0]] + 9, keys - 13, key, colour=KEY, anchor="start", code=code, size=size)
+        picture.text(asks - 11, keys - 13, query, colour=QUERY, anchor="end", code=code, size=size)
         picture.text(asks + 16, meet, value, colour=VALUE, anchor="start", code=code, size=size)
     picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
     if last:

@@ -45,7 +45,8 @@ def claims_inside(section: nodes.section) -> list[nodes.Node]:
     numbers = [n for shown in section.findall(nodes.raw) for n in CLAIM.findall(shown.astext())]
     if not numbers:
         return []
-    words = f"claim{'s' if len(numbers) > 1 else ''} {', '.join(numbers)}"
+    first, last = numbers[0], numbers[-1]  # a fold is one piece of the page, so they follow one another
+    words = f"claim {first}" if first == last else f"claims {first} to {last}"
     return [element("span", text(words), class_="pa-inside")]
 
 

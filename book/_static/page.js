@@ -166,12 +166,29 @@
     document.querySelectorAll(".pa-ref:hover, .pa-ref:focus-within").forEach((r) => r.classList.add("pa-dismissed"));
   }
 
+  // On a narrow screen a comment that would run out of sight stands above its line
+
+  const NARROW = window.matchMedia("(max-width: 600px)");
+  const COMMENTED = /^((?:<span><\/span>)? *)(.*\S) +(<span class="c1">.*<\/span>)$/;   // indent, code, comment
+
+  function raiseComments(pre) {
+    const line = make("pre"), ruler = make("span", {}, "0".repeat(100)), { paddingLeft, paddingRight } = getComputedStyle(pre);
+    pre.append(ruler);
+    const columns = (100 * (pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight))) / ruler.offsetWidth;
+    ruler.remove();
+    pre.innerHTML = pre.innerHTML.split("\n").map((html) => {
+      line.innerHTML = html;
+      return line.textContent.length > columns ? html.replace(COMMENTED, "$1$3\n$1$2") : html;
+    }).join("\n");
+  }
+
   // A formula or a line of code that is wider than the page scrolls; who has no finger scrolls it with the arrow keys
 
   const WIDE = "mjx-container[display=true], .highlight pre";
 
   function reachWide(within) {
     const unfolded = [...within.querySelectorAll(WIDE)].filter((node) => !node.closest("details:not([open])"));  // to measure is to lay out
+    if (NARROW.matches) unfolded.filter((node) => node.matches("pre")).forEach(raiseComments);
     unfolded.forEach((node) => { if (node.scrollWidth > node.clientWidth) node.tabIndex = 0; });
   }
 

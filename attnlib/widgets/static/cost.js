@@ -107,7 +107,7 @@ function build({ model, state, update }) {
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
         : full ? `: too much for the ${name}. ` : `: fits the ${now.gpu} GB of the ${name}. `,
       ...(weights > card ? [] : ["Room for ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens${which ? "" : ", weights not counted"}; with the `,
-        make("span", { class: "pa-scores-name" }, "scores of one layer"), ` held, ${memory(scores)} more, for `, make("strong", {}, grouped(twoDigits(room_with_scores))), "."]));
+        make("span", { class: "pa-scores-name" }, "scores of one layer"), ` held too, now ${memory(scores)}, for `, make("strong", {}, grouped(twoDigits(room_with_scores))), "."]));
     shelf.setAttribute("aria-label", fits.textContent);
   }
 
@@ -169,7 +169,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel), make("p", { class: "pa-note" }, "A network is counted as 16nd\u00b2, a quarter low for Mistral and Llama 3. Cards have the memory of their data sheets.")), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights, then the cache of one sequence, then the scores of one layer, dashed, if all of them are held. Below, each kind of work as a share of all: the solid line is your n, at the dashed line the core does half.",
+    help: "The bar is the memory of the GPU: weights, then the cache of one sequence, then the scores of one layer, dashed, if all of them are held. The chart shows each kind of work as a share of all: the solid line is your n, at the dashed line the core does half.",
     draw,
   };
 }
