@@ -225,6 +225,12 @@ def test_no_figure_is_cut_by_the_section_that_holds_it(phone):
     assert phone.evaluate(CUT) == 0
 
 
+def test_no_comment_of_code_runs_out_of_sight_on_a_phone(phone):
+    outside = """[...document.querySelectorAll(".highlight pre .c1")].filter((comment) => comment.checkVisibility()
+        && comment.getBoundingClientRect().right > comment.closest("pre").getBoundingClientRect().right + 1)"""
+    phone.wait_for_function(f"{outside}.length === 0")
+
+
 def test_nothing_scrolls_sideways_on_a_phone(phone):
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     phone.evaluate("window.scrollTo(500, 0)")
