@@ -68,6 +68,7 @@ DRAWINGS = {
         {"one way": ([0.25] * 4, [np.nan] * 4), "another, of two": ([0] * 4, [0] * 4)}
     ),
     "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
+    "near squares": plotting.score_squares((50_000, 100_000), (141e9, "memory of an H200"), width=2),
     "bill": plotting.token_bill(768, (128, 768, 1536, 6144)),
     "fetching": plotting.fetch_bill([("one text", 13e9, 2e9), ("many texts, or more", 14e9, 69e9)], 4e12),
     "compared": plotting.scaled_bars(
@@ -93,6 +94,8 @@ DRAWINGS = {
     "corrected state": plotting.written_state([("a", 3), ("b", 5), ("a", 7)], "a", rules=("add", "correct")),
     "running": plotting.online_softmax([0, math.log(2), math.log(4), 0], [8, 4, 2, 0], 2),
     "long run": plotting.online_softmax([-1.5, 0.25, 2.125], [8.5, 4, -2], 1),
+    "short run": plotting.online_softmax([-1.5, 0.25], [12.25, -4.75], 1),
+    "one key": plotting.online_softmax([0.5], [12.25], 1),
     "paths": plotting.paths(9, ends=("Goku", "he")),
     "most paths": plotting.paths(16),
     "hearing": plotting.hearing(["I love Paris"] * 3, ["love"] * 3, WEIGHTS, across=2),

@@ -44,9 +44,9 @@ def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: i
         tokens, said = f"{n:,} tokens", _bytes(n * n * width)
         if i == 0:
             _two_lines(picture, left + 8, bottom - edge + 24, tokens, said)
-        else:  # too small for words: named from below
-            y = bottom + LINE * i
-            picture.line((left + edge / 2, bottom + 3), (left + edge / 2, y), (left + 12, y))
+        else:
+            x, y = left + min(edge / 2, 6), bottom + LINE * i
+            picture.line((x, bottom + 3), (x, y), (left + 12, y))
             picture.text(left + 18, y, tokens, anchor="start", bold=True)
             picture.text(left + 26 + text_width(tokens), y, said, anchor="start", colour=MUTED)
     return picture

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, VALUE, WEIGHT, WEIGHT_FILL
-from attnlib.plotting.drawing import Drawing
+from attnlib.plotting.drawing import Drawing, text_width
 
 EDGE, SLOT, TALL, HEAD, LINE = 8, 60, 74, 44, 21
 
@@ -34,28 +34,38 @@ def online_softmax(scores: Sequence[float], values: Sequence[float], size: int) 
             f"scores and values must be as many, at most 4, and whole blocks of {size}, "
             f"got {S} and {len(values)}"
         )
-    left, blocks = EDGE + 58, S // size
-    row = TALL + 40 + 3 * LINE + 16
-    picture = Drawing(left + S * SLOT + 50, HEAD + row * blocks - 8)
+    left, rows = EDGE + 58, _rows(scores, values, size)
+    under = max(text_width(f"= {said}") for *_, lines in rows for _, said, _ in lines)  # the widest line
+    tall = TALL + 40 + 3 * LINE + 16
+    picture = Drawing(left + max(S * SLOT + 50, 23 + under + EDGE), HEAD + tall * len(rows) - 8)
     for j in range(S):
         x = left + j * SLOT + SLOT / 2
         picture.text(x, 12, f"s = {_short(scores[j])}", colour=KEY)
         picture.text(x, 30, f"v = {_short(values[j])}", colour=VALUE)
-    m, total, mixed = -math.inf, 0.0, 0.0
-    for b in range(blocks):
-        new = max(m, *scores[b * size : (b + 1) * size])
-        shrink = math.exp(m - new)
-        base = HEAD + row * b + TALL + 14
+    for b, (m, new, lines) in enumerate(rows):
+        base = HEAD + tall * b + TALL + 14
         picture.text(EDGE, base - TALL / 2, f"block {b + 1}", anchor="start", bold=True)
         _bars(picture, left, base, scores, m, new, b, size)
-        said = (total, mixed)
-        e = [math.exp(s - new) for s in scores[b * size : (b + 1) * size]]
-        v = values[b * size : (b + 1) * size]
+        for i, (name, said, colour) in enumerate(lines):
+            y = base + 38 + LINE * i
+            picture.text(left + 9, y, name, maths=True, colour=colour, anchor="start")
+            picture.text(left + 23, y, f"= {said}", colour=colour, anchor="start")
+    return picture
+
+
+def _rows(scores, values, size) -> list[tuple[float, float, tuple]]:
+    """Return for each block the largest score before and after it, and what is written under its bars."""
+    rows, m, total, mixed = [], -math.inf, 0.0, 0.0
+    for start in range(0, len(scores), size):
+        some, v = scores[start : start + size], values[start : start + size]
+        new = max(m, *some)
+        shrink, e = math.exp(m - new), [math.exp(s - new) for s in some]
+        before = total, mixed
         total = total * shrink + sum(e)
         mixed = mixed * shrink + sum(a * x for a, x in zip(e, v, strict=True))
-        _carried(picture, left + 9, base + 38, new, shrink, said, e, v, total, mixed)
+        rows.append((m, new, _carried(new, shrink, before, e, v, total, mixed)))
         m = new
-    return picture
+    return rows
 
 
 def _bars(picture, left, base, scores, m, new, b, size) -> None:
@@ -78,8 +88,8 @@ def _bars(picture, left, base, scores, m, new, b, size) -> None:
         picture.text(x + wide / 2, base + 13, _short(math.exp(s - new)), colour=WEIGHT)
 
 
-def _carried(picture, x, y, m, shrink, before, e, v, total, mixed) -> None:
-    """Write the largest score, the sum and the mixed values, with how they come about."""
+def _carried(m, shrink, before, e, v, total, mixed) -> tuple[tuple[str, str, str], ...]:
+    """Return the largest score, the sum and the mixed values, each with how it comes about and its colour."""
     total_before, mixed_before = before
     sums = [_short(a) for a in e]
     mixes = [f"{_short(a)}·{_short(b)}" for a, b in zip(e, v, strict=True)]
@@ -87,14 +97,11 @@ def _carried(picture, x, y, m, shrink, before, e, v, total, mixed) -> None:
         by = f"·{_short(shrink)}" if shrink < 1 else ""
         sums.insert(0, f"{_short(total_before)}{by}")
         mixes.insert(0, f"{_short(mixed_before)}{by}")
-    lines = (
+    return (
         ("m", _short(m), INK),
         ("ℓ", f"{' + '.join(sums)} = {_short(total)}", INK),
         ("o", f"{' + '.join(mixes)} = {_short(mixed)}", OUTPUT),
     )
-    for i, (name, said, colour) in enumerate(lines):
-        picture.text(x, y + LINE * i, name, maths=True, colour=colour, anchor="start")
-        picture.text(x + 14, y + LINE * i, f"= {said}", colour=colour, anchor="start")
 
 
 def _short(x: float) -> str:

@@ -42,7 +42,7 @@ class CostCalculator(anywidget.AnyWidget):
         layers: Blocks.
         width: Bytes of a number: 4, 2 or 1.
         network: Whether the network of each block is drawn too, four times as wide inside as the model.
-        gpu: Memory to hold the weights and the cache against, in GB of 10^9 bytes, as data sheets say.
+        gpu: Memory to hold weights, cache and scores against, in GB of 10^9 bytes, as data sheets say.
         named: The model chosen by name; its weights are counted as long as the sizes are its own.
         models: Sizes of models people know, as published.
         cards: GPUs to choose from.

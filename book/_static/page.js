@@ -188,7 +188,7 @@
 
   function reachWide(within) {
     const unfolded = [...within.querySelectorAll(WIDE)].filter((node) => !node.closest("details:not([open])"));  // to measure is to lay out
-    if (NARROW.matches) unfolded.filter((node) => node.matches("pre")).forEach(raiseComments);
+    if (NARROW.matches) unfolded.filter((node) => node.matches("pre:has(.c1)")).forEach(raiseComments);
     unfolded.forEach((node) => { if (node.scrollWidth > node.clientWidth) node.tabIndex = 0; });
   }
 

@@ -69,6 +69,12 @@ def test_keyboard_alone_moves_the_sizes_and_the_numbers_follow(visit):
     page.keyboard.press("ArrowRight")
     assert assert_numbers_are_attnlibs(page).n == 6144
     assert "The core does 20% of the work" in box.locator(".pa-rule").inner_text()
+    assert "not with the scores" not in box.locator(".pa-fits").inner_text()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert assert_numbers_are_attnlibs(page).n == 12288
+    assert "fits the 24 GB of the RTX 4090, but not with the scores" in box.locator(".pa-fits").inner_text()
+    assert box.locator(".pa-over").count() == 1
     box.locator("summary").focus()
     page.keyboard.press("Enter")
     box.locator("[data-size=kv_heads]").focus()

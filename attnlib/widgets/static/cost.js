@@ -100,14 +100,15 @@ function build({ model, state, update }) {
       bar.setAttribute("width", end - start);
     }
     const { name } = cards.find(({ gigabytes }) => gigabytes === now.gpu) ?? { name: "card" };
-    const full = weights + cache > card;
+    const full = weights + cache > card, over = !full && weights + cache + scores > card;
     shelf.classList.toggle("pa-full", full);
+    shelf.classList.toggle("pa-over", over);
     Object.assign(fits.dataset, { weights, cache, scores, room, room_with_scores });
     fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
-        : full ? `: too much for the ${name}. ` : `: fits the ${now.gpu} GB of the ${name}. `,
+        : full ? `: too much for the ${name}. ` : `: fits the ${now.gpu} GB of the ${name}${over ? ", but not with the scores" : ""}. `,
       ...(weights > card ? [] : ["Room for ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens${which ? "" : ", weights not counted"}; with the `,
-        make("span", { class: "pa-scores-name" }, "scores of one layer"), ` held too, now ${memory(scores)}, for `, make("strong", {}, grouped(twoDigits(room_with_scores))), "."]));
+        make("span", { class: "pa-scores-name" }, "scores of one layer"), ` held too, now ${memory(scores)}, for `, make("strong", {}, `about ${grouped(twoDigits(room_with_scores))}`), "."]));
     shelf.setAttribute("aria-label", fits.textContent);
   }
 
