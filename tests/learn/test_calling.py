@@ -91,7 +91,7 @@ while time.perf_counter() < end:  # a watch that goes on speaks once a second
     pass
 print(told)
 """
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
     assert ended.returncode == 0, ended.stderr
     assert int(ended.stdout) > 0
 
@@ -113,7 +113,7 @@ for _ in range(20):
         calling.SECONDS = 5.0
         calling.call(lambda: sum(range(100)))
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 def test_what_pytorch_loads_at_its_first_use_is_not_the_learners_time():
@@ -130,7 +130,7 @@ def answer(x):
 
 assert call(answer, torch.ones(3, 4)) == 0
 """
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 def clears_weights(layer, x):
