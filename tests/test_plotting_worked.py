@@ -111,6 +111,12 @@ def test_on_the_map_headings_stand_at_the_roads_and_parts_below():
     assert where["a vector"] == where["chapter 2"] > where["next"]
 
 
+def test_on_the_map_a_query_meets_the_keys_in_every_look():
+    dashed = rf'd="M[0-9.]+ ([0-9.]+) L[0-9.]+ \1" fill="none" stroke="{plotting.QUERY}"[^>]+stroke-dasharray'
+    assert len(re.findall(dashed, map_of()._repr_svg_())) == 2
+    assert len(re.findall(dashed, map_of(looks=[{"evil": 0.9}])._repr_svg_())) == 1
+
+
 def test_on_the_map_a_look_is_as_thick_as_its_weight():
     bow = rf'C[^"]+" fill="none" stroke="{plotting.VALUE}" stroke-width="([0-9.]+)"'
     widths = re.findall(bow, map_of()._repr_svg_())

@@ -7,15 +7,13 @@ open.
 
 from __future__ import annotations
 
-import re
-
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from html_element import element, text
+from proof import claim_number
 
 MARK = "Going deeper: "
-CLAIM = re.compile(r'id="claim-(\d+)"')
 
 
 def is_deeper(node: nodes.Node) -> bool:
@@ -42,7 +40,7 @@ def level(section: nodes.section) -> int:
 
 def claims_inside(section: nodes.section) -> list[nodes.Node]:
     """Return a line that names the claims of a section by number, or nothing if it has none."""
-    numbers = [n for shown in section.findall(nodes.raw) for n in CLAIM.findall(shown.astext())]
+    numbers = [number for node in section.findall(nodes.raw) if (number := claim_number(node))]
     if not numbers:
         return []
     first, last = numbers[0], numbers[-1]  # a fold is one piece of the page, so they follow one another

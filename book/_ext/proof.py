@@ -16,7 +16,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from html_element import element, text
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
-CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-\d+"')
+CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-(\d+)"')
 
 
 def is_cell(node: nodes.Node) -> bool:
@@ -29,9 +29,15 @@ def has_tag(node: nodes.Node, tag: str) -> bool:
     return isinstance(node, nodes.Element) and f"tag_{tag}" in node["classes"]
 
 
+def claim_number(node: nodes.Node) -> str | None:
+    """Return the number of the claim whose line an output is."""
+    line = CLAIM.match(node.astext()) if isinstance(node, nodes.raw) else None
+    return line[1] if line else None
+
+
 def is_claim(node: nodes.Node) -> bool:
     """Tell whether an output is the line of a claim."""
-    return isinstance(node, nodes.raw) and bool(CLAIM.match(node.astext()))
+    return claim_number(node) is not None
 
 
 def part(cell: nodes.Element, kind: str) -> list[nodes.Node]:

@@ -171,7 +171,12 @@
   const NARROW = window.matchMedia("(max-width: 600px)");
   const COMMENTED = /^((?:<span><\/span>)? *)(.*\S) +(<span class="c1">.*<\/span>)$/;   // indent, code, comment
 
+  const written = new WeakMap();   // the listings as they came, for a screen that is turned or a font that comes late
+
   function raiseComments(pre) {
+    if (written.has(pre)) pre.innerHTML = written.get(pre);
+    else written.set(pre, pre.innerHTML);
+    if (!NARROW.matches) return;
     const line = make("pre"), ruler = make("span", {}, "0".repeat(100)), { paddingLeft, paddingRight } = getComputedStyle(pre);
     pre.append(ruler);
     const columns = (100 * (pre.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight))) / ruler.offsetWidth;
@@ -188,7 +193,7 @@
 
   function reachWide(within) {
     const unfolded = [...within.querySelectorAll(WIDE)].filter((node) => !node.closest("details:not([open])"));  // to measure is to lay out
-    if (NARROW.matches) unfolded.filter((node) => node.matches("pre:has(.c1)")).forEach(raiseComments);
+    unfolded.filter((node) => node.matches("pre:has(.c1)")).forEach(raiseComments);
     unfolded.forEach((node) => { if (node.scrollWidth > node.clientWidth) node.tabIndex = 0; });
   }
 
@@ -206,6 +211,7 @@
     window.addEventListener("hashchange", openTarget);
     openTarget();
     document.addEventListener("toggle", (event) => reachWide(event.target), true);  // what was folded had no width
+    NARROW.addEventListener("change", reachAll);
     if (document.readyState === "complete") reachAll();
     else window.addEventListener("load", reachAll);
   };

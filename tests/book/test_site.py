@@ -231,6 +231,19 @@ def test_no_comment_of_code_runs_out_of_sight_on_a_phone(phone):
     phone.wait_for_function(f"{outside}.length === 0")
 
 
+def test_a_long_comment_stands_above_its_line_on_a_phone_and_behind_it_when_it_is_turned(alone):
+    page = alone("book/05_multi_head", "file", **PHONE)
+    upright = (
+        "# (B, 1, C) and (B, 4, C)\\ndef ask(model, question, children):\\n    # (B, 1, C), by all heads"
+    )
+    begins = "[...document.querySelectorAll('pre')].some((pre) => pre.innerText.startsWith('{}'))"
+    page.wait_for_function(begins.format(upright))
+    page.set_viewport_size({"width": 844, "height": 390})
+    page.wait_for_function(begins.format("def ask(model, question, children):  # (B, 1, C) and (B, 4, C)\\n"))
+    page.set_viewport_size(PHONE["viewport"])
+    page.wait_for_function(begins.format(upright))
+
+
 def test_nothing_scrolls_sideways_on_a_phone(phone):
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
     phone.evaluate("window.scrollTo(500, 0)")

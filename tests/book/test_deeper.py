@@ -1,0 +1,16 @@
+"""What stands beside the title of a fold: the numbers of the claims inside."""
+
+import pytest
+from docutils import nodes
+
+from deeper import claims_inside  # isort: skip
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"), [((), []), ((7,), ["claim 7"]), ((10, 11, 12), ["claims 10 to 12"])]
+)
+def test_a_fold_names_the_claims_inside(numbers, said):
+    lines = [f'<div class="pa-line pa-good" id="claim-{n}">✓</div>' for n in numbers]
+    other = nodes.raw("", '<p>See <a href="#claim-3" id="claim-link">another</a>.</p>')
+    section = nodes.section("", other, *(nodes.raw("", line) for line in lines))
+    assert [line.astext() for line in claims_inside(section)] == said
