@@ -21,6 +21,8 @@ help:  ## show this list
 	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv .venv || { echo "venv is missing: on Debian, apt-get install python3-venv"; exit 1; }
 	$(BIN)/python -m pip install --quiet --no-compile --requirement requirements.txt --constraint constraints.txt
+	@# compiled once, on all cores, and not by every kernel anew; a few files are written for other Pythons
+	@$(BIN)/python -m compileall -q -j 0 .venv/lib > /dev/null 2>&1 || true
 	@touch $@
 
 book: .venv/installed  ## build the book, strictly
