@@ -95,7 +95,8 @@
     const answer = list ? choices(card, list) : number(card);
     const result = make("p", { class: "pa-result", role: "status", tabindex: "-1" });
     const skip = make("button", { type: "button" }, "Skip");
-    const buttons = make("div", { class: "pa-buttons" }, make("button", { type: "submit" }, "Commit"), skip);
+    const waits = make("span", { class: "pa-waits" }, "Until then, what was found is hidden.");
+    const buttons = make("div", { class: "pa-buttons" }, make("button", { type: "submit" }, "Commit"), skip, waits);
     const question = make("fieldset", {}, make("legend", {}, "Your guess"), ...answer.fields);
     const form = make("form", { class: "pa-form", novalidate: "" }, question, buttons);
 

@@ -200,7 +200,10 @@ def test_commit_without_a_choice_asks_for_one_and_skip_shows_the_answer(read):
     card.get_by_role("button", name="Commit").click()
     assert card.get_by_role("status").inner_text() == "Choose one, or skip."
     assert not page.locator("#claim-4").is_visible()
+    told = card.get_by_text("Until then, what was found is hidden.")
+    assert told.is_visible()
     card.get_by_role("button", name="Skip").click()
+    assert not told.is_visible()
     assert card.get_by_role("status").inner_text() == "Measured: about a quarter."
     assert page.locator("#claim-4").is_visible()
 
