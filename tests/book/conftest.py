@@ -72,9 +72,13 @@ def small(tmp_path_factory, worker_id):
     return folder / "_build"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium():
-    """The browser."""
+    """The browser, which leaves with its module.
+
+    While Playwright's event loop runs, Jupyter serves the kernel of a notebook from a second thread, which
+    ZeroMQ's sockets are not made for: a worker was aborted so.
+    """
     path = installed()
     assert path, ADVICE
     with sync_playwright() as playwright:

@@ -5,6 +5,7 @@ nbval compares texts. It passes over figures, widgets and what is tagged so, and
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 
 import nbformat
@@ -67,6 +68,13 @@ def pytest_configure(config):
     nbval.plugin.setup_coverage = nbval.plugin.teardown_coverage = lambda *_, **__: None
     if not config.option.nbval_sanitize_with:
         config.option.nbval_sanitize_with = str(config.rootpath / "tests/book/nbval_sanitize.cfg")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Refuse to start a kernel where an event loop runs: Jupyter would serve it from a second thread, and ZeroMQ abort."""
+    if isinstance(item, IPyNbCell) and _runs_a_loop():
+        raise RuntimeError("an event loop runs in this thread: close the browser before a notebook is tested")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -175,6 +183,14 @@ def pytest_sessionfinish(session, exitstatus):
         reporter.write_line("")
         reporter.write_line(f"FAILED: {left} stored outputs not compared, {expected} xfailed")
         session.exitstatus = 1
+
+
+def _runs_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _figure_name(cell) -> str:

@@ -1,5 +1,6 @@
 """The comparison and the count of stored outputs: each gate must be able to fail."""
 
+import asyncio
 import base64
 import io
 import json
@@ -10,6 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbval.plugin import IPyNbCell
 
 from attnlib import widgets
 from tests.book import NOTEBOOKS, ROOT, nbval_report
@@ -177,6 +179,17 @@ def test_a_run_that_stops_at_a_failure_says_only_that(folder):
     assert code == 1
     assert "notebooks: 0 of 2 texts equal" in said
     assert "not compared" not in said
+
+
+def test_no_kernel_is_started_beside_a_running_event_loop():
+    cell = object.__new__(IPyNbCell)
+
+    async def beside():
+        nbval_report.pytest_runtest_setup(cell)
+
+    with pytest.raises(RuntimeError, match="close the browser before a notebook is tested"):
+        asyncio.run(beside())
+    nbval_report.pytest_runtest_setup(cell)
 
 
 @pytest.mark.parametrize(
