@@ -77,7 +77,7 @@ def chromium():
     """The browser, which leaves with its module.
 
     While Playwright's event loop runs, Jupyter serves the kernel of a notebook from a second thread, which
-    ZeroMQ's sockets are not made for: a worker was aborted so.
+    ZeroMQ's sockets are not made for; a worker that did both was aborted.
     """
     path = installed()
     assert path, ADVICE

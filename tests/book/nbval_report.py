@@ -72,7 +72,10 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
-    """Refuse to start a kernel where an event loop runs: Jupyter would serve it from a second thread, and ZeroMQ abort."""
+    """Refuse to start a kernel where an event loop runs.
+
+    Jupyter would serve it from a second thread, which ZeroMQ's sockets are not made for.
+    """
     if isinstance(item, IPyNbCell) and _runs_a_loop():
         raise RuntimeError("an event loop runs in this thread: close the browser before a notebook is tested")
 
