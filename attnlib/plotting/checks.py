@@ -33,11 +33,11 @@ TESTS = (
     ("one", "blind row"),
 )
 ASKED = (
-    ("a loss below guessing is a bug;", "one at guessing proves nothing"),
+    ("a loss below guessing is a bug;", "one at guessing proves little"),
     ("no earlier output moves,", "all others do"),
     ("a sentence comes out as alone,", "whatever (?) its padding holds"),
     ("in pieces the outputs are", "those of the whole text"),
-    ("where nothing may be heard,", "no NaN comes out"),
+    ("where nothing may be heard,", "no NaN comes out or goes back"),
 )
 
 

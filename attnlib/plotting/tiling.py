@@ -30,7 +30,7 @@ def tiles(rows: int, columns: int, at: tuple[int, int]) -> Drawing:
     left, top = EDGE + CELL + 8, 30 + 22 + 8
     right, bottom = left + columns * CELL, top + rows * CELL
     panel = right + 16 + CELL + 28
-    picture = Drawing(panel + PANEL + EDGE, max(bottom + 8 + 22 + 26, top + 236))
+    picture = Drawing(panel + PANEL + EDGE, max(bottom + 8 + 22 + 26, top + 212))
     _blocks_across(picture, "k", KEY, left, 30, columns, j)
     _blocks_across(picture, "v", VALUE, left, bottom + 8, columns, j)
     for row in range(rows):
@@ -104,7 +104,7 @@ def _blocks_across(picture, letter, colour, left, y, columns, chosen) -> None:
 
 def _fast_memory(picture, x, y, row, column) -> None:
     """Draw what is held while a tile is worked on."""
-    picture.rect(x, y - 26, PANEL, 250, edge=INK, thick=1.6, round=8)
+    picture.rect(x, y - 26, PANEL, 226, edge=INK, thick=1.6, round=8)
     picture.text(x + PANEL / 2, y - 10, "fast memory", bold=True)
     held = ((f"q_{row}", QUERY, "queries"), (f"k_{column}", KEY, "keys"), (f"v_{column}", VALUE, "values"))
     for n, (name, colour, said) in enumerate(held):
@@ -115,6 +115,6 @@ def _fast_memory(picture, x, y, row, column) -> None:
     at = y + 116
     picture.rect(x + 14, at, CELL - 4, 36, fill=WEIGHT_FILL, edge=INK, thick=1.6)
     picture.text(x + 66, at + 18, "one tile", anchor="start")
-    for n, (name, said) in enumerate((("m", "largest score"), ("ℓ", "sum so far"), ("o", "mix so far"))):
-        picture.text(x + 34, at + 52 + n * 19, name, maths=True, colour=OUTPUT)
-        picture.text(x + 66 - 14, at + 52 + n * 19, said, anchor="start")
+    picture.rect(x + 14, at + 44, CELL - 4, 28, fill=OUTPUT, opacity=0.16, edge=OUTPUT, dashed=True)
+    picture.text(x + 14 + CELL / 2 - 2, at + 58, f"o_{row}", maths=True, colour=OUTPUT)
+    picture.text(x + 66, at + 58, "outputs", anchor="start")
