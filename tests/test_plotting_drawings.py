@@ -368,7 +368,7 @@ def test_words_are_projected_three_times_each_in_its_colour():
 def test_heads_split_with_q_k_and_v_told_apart():
     drawing = plotting.split_and_merge(5, 2, 3)
     shapes = [text for text in texts(drawing) if text.startswith(("(", "3 ×"))]
-    assert shapes == ["(5, 6)", "3 × (5, 6)", "(2, 5, 5)", "(2, 5, 3)", "(5, 6)", "(5, 6)", "(2, 5, 3)"]
+    assert shapes == ["(5, 6)", "3 × (5, 6)", "(2, 5, 5)", "(2, 5, 3)", "(5, 6)", "(5, 6)", "3 × (2, 5, 3)"]
     for colour in (plotting.QUERY, plotting.KEY, plotting.VALUE):
         assert len(filled(drawing, colour)) == 2 * 2  # in the projection, and in the lanes
     assert len(filled(drawing, WEIGHT_FILL)) == 2

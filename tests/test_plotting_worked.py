@@ -99,12 +99,6 @@ def test_on_the_map_every_word_has_its_place_and_its_vector():
     assert {"a vector", "chapter 2", "again", "next"} <= set(said(drawn))
 
 
-def test_on_the_map_every_word_adds_what_it_hears_in_all_looks_but_the_last():
-    small = rf'r="6" fill="[^"]+" stroke="{plotting.VALUE}"'
-    assert len(re.findall(small, map_of()._repr_svg_())) == 2
-    assert not re.findall(small, map_of(looks=[{"evil": 0.9}])._repr_svg_())
-
-
 def test_on_the_map_headings_stand_at_the_roads_and_parts_below():
     places = re.findall(r'y="([0-9.]+)"[^>]*>(a vector|chapter 2|next)<', map_of()._repr_svg_())
     where = {part: float(y) for y, part in places}

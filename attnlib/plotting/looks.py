@@ -12,7 +12,7 @@ from attnlib.plotting.drawing import Drawing, text_width
 
 EDGE, BOX, LINE, GAP = 8, 28, 34, 30  # at the sides; of a cell; of a question; between the looks
 APART = 26  # between sentences
-STRIPE = 3.5  # of a start, where a cell shows several
+STRIPE = 5  # of a start, where a cell shows several
 
 Weights = Tensor | Sequence[Sequence[float]]
 

@@ -65,7 +65,7 @@ class _Stages:
                 self.picture.text(end + self.gap / 2 + 10 * n - 5, above + 4 * n, letter, maths=True)
         self._name(end + self.gap, C, "out", f"({T}, {C})")
         self._block(end + self.gap, self.middle - self.tall / 2, C, INK, heads=False)
-        self._name(self.heads, D, "split", f"({H}, {T}, {D})")
+        self._name(self.heads, D, "split", f"3 × ({H}, {T}, {D})")
         return self.picture
 
     def _bands(self, x: float) -> float:

@@ -14,7 +14,6 @@ HEAD = 116  # where the first look begins: below words, vectors and places
 KEYS, MEET = 26, LOOK - 34  # in a look: where keys and query stand, and where what is heard arrives
 LANE = 12  # of a plain vector, beside its road
 MARK = 8  # the radius of the number of a part
-PLUS = 6  # the radius of where other words add what they hear
 
 
 def whole_model(
@@ -28,10 +27,9 @@ def whole_model(
     """Draw the road of every word through the looks, down to the next word.
 
     The last word looks: a dashed line is where its query meets the keys. What it hears in all looks but
-    the last is added to it, and its road is green from there on. The others look, too: a small plus on
-    their roads is where they add what they hear. What the last word hears in the last look is the answer:
-    of each word the plain vector, which runs beside its road in green. The parts are numbered where they
-    work, and listed below.
+    the last is added to it, and its road is green from there on. What it hears in the last look is the
+    answer: of each word the plain vector, which runs beside its road in green. The parts are numbered where
+    they work, and listed below.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
@@ -153,15 +151,6 @@ def _look(
         picture.circle(asks, meet, 4, fill=OUTPUT)
     else:
         picture.text(asks, meet - 0.5, "+", bold=True)
-        for word in names[:-1]:
-            _plus(picture, at[word], meet + 15)
-
-
-def _plus(picture: Drawing, x: float, y: float) -> None:
-    """Draw where a word that is not followed adds what it hears."""
-    picture.circle(x, y, PLUS, edge=VALUE, thick=1.2)
-    for dx, dy in ((PLUS - 2.5, 0), (0, PLUS - 2.5)):
-        picture.line((x - dx, y - dy), (x + dx, y + dy), colour=INK, thick=1.4)
 
 
 def _beside(
