@@ -175,6 +175,7 @@ def test_who_asks_for_less_motion_sees_the_steps_change_and_nothing_fly(shown):
     for motion, flies in (("reduce", False), ("no-preference", True)):
         page.emulate_media(reduced_motion=motion)
         page.wait_for_function(f"matchMedia('(prefers-reduced-motion: {motion})').matches")
+        page.wait_for_function("!document.getAnimations().length")  # those of its first showing are over
         page.get_by_role("button", name="Next").click()
         assert bool(page.evaluate("document.getAnimations().length")) is flies
 
