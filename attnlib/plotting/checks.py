@@ -33,7 +33,7 @@ TESTS = (
     ("one", "blind row"),
 )
 ASKED = (
-    ("a loss below guessing is a bug;", "one at guessing proves little"),
+    ("a loss well below guessing is a bug;", "one at guessing proves little"),
     ("no earlier output moves,", "all others do"),
     ("a sentence comes out as alone,", "whatever (?) its padding holds"),
     ("in pieces the outputs are", "those of the whole text"),
