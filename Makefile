@@ -66,6 +66,7 @@ lint: .venv/installed  ## check code, notebooks and workflows
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	@$(BIN)/actionlint -config-file .github/actionlint.yaml .github/workflows/*.yml
 	@$(BIN)/zizmor --offline --quiet --no-progress --config .github/zizmor.yml .github
 
 bench: .venv/installed  ## measure speed and memory against PyTorch
