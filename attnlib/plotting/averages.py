@@ -99,7 +99,7 @@ def pointing(tokens: Sequence[str], place: int, jobs: Mapping[str, int]) -> Draw
 
 
 def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
-    """Draw a projection as it is shared out among heads, and the tables of weights that these heads make.
+    """Draw the queries' matrix as it is shared out among heads, and the tables of weights that these make.
 
     Args:
         width: Of the model.
@@ -113,11 +113,11 @@ def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
     """
     if any(H < 1 or width % H or H > 64 for H in heads):
         raise ValueError(f"heads must be divisors of {width}, up to 64, got {', '.join(map(str, heads))}")
-    side, gap, step, top = 88, 16, CELL + 2, 34
+    side, gap, step, top = 108, 16, CELL + 2, 34
     below = top + SQUARE + 52
     p = Drawing(2 * EDGE + side + len(heads) * SQUARE + (len(heads) - 1) * gap, below + 8 * step + EDGE)
     for y, lines in (
-        (top + SQUARE / 2, ("a projection,", f"{width} × {width}")),
+        (top + SQUARE / 2, ("queries’ matrix,", f"{width} × {width}")),
         (below + 24, ("tables of", "weights")),
     ):
         p.text(EDGE, y - 9, lines[0], anchor="start", bold=True)
