@@ -81,7 +81,7 @@ def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
     room = WIDE - left - EDGE - 44
     unit = room / (2 * d + max(lengths))
     picture = Drawing(WIDE, top + high * len(lengths) + EDGE)
-    picture.text(left, 14, "projections, 2d", anchor="start", colour=SERIES[0], bold=True)
+    picture.text(left, 14, "projections, 2d", anchor="start", colour=MUTED, bold=True)
     picture.text(left + 2 * d * unit + 30, 14, "core, n", anchor="start", colour=WEIGHT, bold=True)
     picture.line(
         (left + 2 * d * unit, top - 8), (left + 2 * d * unit, top + high * len(lengths)), colour=GRID
@@ -89,7 +89,7 @@ def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
     for i, n in enumerate(lengths):
         y = top + high * i
         picture.text(left - 8, y + high / 2 - 2, f"n = {n:,}", anchor="end")
-        picture.rect(left, y + 2, 2 * d * unit, high - 8, fill=SERIES[0], opacity=0.55, round=0)
+        picture.rect(left, y + 2, 2 * d * unit, high - 8, fill=MUTED, opacity=0.3, round=0)
         picture.rect(left + 2 * d * unit, y + 2, n * unit, high - 8, fill=WEIGHT_FILL, edge=WEIGHT, round=0)
         end = left + (2 * d + n) * unit + 8
         picture.text(end, y + high / 2 - 2, f"{n / (2 * d + n):.0%}", anchor="start", colour=WEIGHT)

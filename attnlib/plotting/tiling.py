@@ -90,7 +90,7 @@ def _ends_of_row(picture, row, at, y_high, x, *, finished=False) -> None:
     picture.text(EDGE + CELL / 2, y + high / 2, f"q_{row + 1}", maths=True, colour=QUERY)
     shade = 0.4 if finished else 0.16 if row == at else 0.0
     edge = OUTPUT if row <= at else GRID
-    picture.rect(x, y + 2, CELL, high - 4, fill=OUTPUT, opacity=shade, edge=edge, dashed=not finished)
+    picture.rect(x, y + 2, CELL, high - 4, fill=OUTPUT, opacity=shade, edge=edge, dashed=row > at)
     picture.text(x + CELL / 2, y + high / 2, f"o_{row + 1}", maths=True, colour=OUTPUT)
 
 
@@ -115,6 +115,6 @@ def _fast_memory(picture, x, y, row, column) -> None:
     at = y + 116
     picture.rect(x + 14, at, CELL - 4, 36, fill=WEIGHT_FILL, edge=INK, thick=1.6)
     picture.text(x + 66, at + 18, "one tile", anchor="start")
-    picture.rect(x + 14, at + 44, CELL - 4, 28, fill=OUTPUT, opacity=0.16, edge=OUTPUT, dashed=True)
+    picture.rect(x + 14, at + 44, CELL - 4, 28, fill=OUTPUT, opacity=0.16, edge=OUTPUT)
     picture.text(x + 14 + CELL / 2 - 2, at + 58, f"o_{row}", maths=True, colour=OUTPUT)
     picture.text(x + 66, at + 58, "outputs", anchor="start")
