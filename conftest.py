@@ -1,6 +1,7 @@
 """Settings for every test run."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
 
@@ -24,8 +25,18 @@ UNWATCHED = ("tests/book/", "tests/tools/", "book/")
 UNWATCHED_KINDS = ("compile", "export")
 
 
-def pytest_collection_modifyitems(items):
-    """Leave tests out of coverage that reach no line of the library which others do not."""
-    for item in items:
-        if item.nodeid.startswith(UNWATCHED) or any(kind in item.name for kind in UNWATCHED_KINDS):
-            item.add_marker(pytest.mark.no_cover)
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_call(item):
+    """Watch no line of tests that reach none of the library which others do not.
+
+    pytest-cov's own ``no_cover`` does it in one process alone: its workers have a second collector, which goes
+    on where the first is stopped.
+    """
+    if not (item.nodeid.startswith(UNWATCHED) or any(kind in item.name for kind in UNWATCHED_KINDS)):
+        return (yield)
+    watched = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(watched)
