@@ -27,7 +27,7 @@ def claim(
         text: The sentence, as the book says it. Code stands between backticks.
         ok: True or False: a bool, or an array or tensor holding one bool.
         measured: What was measured, to show beside it. A float is shown with three decimals.
-        asked: What ``ok`` asked of it, in a few words: ``"under 0.4"``.
+        asked: What ``ok`` asked of it, in a few words, shown as "required": ``"under 0.4"``.
         stored: Where ``measured`` comes from if it was not measured just now: ``"H200, 30,000 steps"``.
 
     Raises:
@@ -53,9 +53,9 @@ def claim(
 
 
 def _measured_and_asked(measured: object, asked: str | None) -> str:
-    """Return "measured: 0.278; asked: under 0.4", or as much of it as is known."""
+    """Return "measured: 0.278; required: under 0.4", or as much of it as is known."""
     value = [] if measured is None else [f"measured: {_number(measured)}"]
-    return "; ".join(value + ([f"asked: {asked}"] if asked else []))
+    return "; ".join(value + ([f"required: {asked}"] if asked else []))
 
 
 def _one_bool(ok: object) -> bool:

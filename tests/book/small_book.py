@@ -76,7 +76,7 @@ CELLS = [
     code("draw()", FIGURE, tags=["proof"], **CAPTION),
     code(
         "measure()",
-        shown(1, "It folds", "measured: 0.278; asked: under 0.4"),
+        shown(1, "It folds", "measured: 0.278; required: under 0.4"),
         shown(2, "So it is"),
         tags=["proof"],
     ),

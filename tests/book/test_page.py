@@ -81,9 +81,21 @@ def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read)
     assert not any(fold.is_visible() for fold in folds)
 
 
+def test_the_sentence_of_a_claim_with_a_measurement_comes_with_its_code_or_its_address(read):
+    page = read()
+    first, second = page.locator("#claim-1"), page.locator("#claim-2")
+    assert "It folds" not in first.inner_text()
+    assert "So it is" in second.inner_text()  # nothing was measured beside it
+    page.locator("summary", has_text="how it was measured").first.click()
+    assert "It folds" in first.inner_text()
+    page.locator("summary", has_text="how it was measured").first.click()
+    first.locator("a").click()
+    assert "It folds" in first.inner_text()
+
+
 def test_claims_show_what_was_measured_and_asked_and_link_to_themselves(still):
     claim = still.locator("#claim-1")
-    assert "measured: 0.278; asked: under 0.4" in claim.inner_text()
+    assert "measured: 0.278; required: under 0.4" in claim.inner_text()
     assert claim.locator("a").get_attribute("href") == "#claim-1"
     assert still.locator("a:visible", has_text="Claim 1.").count() == 1
 

@@ -38,7 +38,7 @@ HONEST = [
     (IMPORT, []),
     ('claim("the sum is `one`", True)', shown("the sum is one")),
     ('claim("the sum is one", True, measured=1.0)', shown("the sum is one  measured: 1.000")),
-    ('claim("the sum is one", True, 1.0, "1")', shown("the sum is one  measured: 1.000; asked: 1")),
+    ('claim("the sum is one", True, 1.0, "1")', shown("the sum is one  measured: 1.000; required: 1")),
     (
         'claim("so it was", True, 1.0, stored="H200")',
         shown("so it was  measured: 1.000  in a stored run: H200"),

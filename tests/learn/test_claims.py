@@ -26,8 +26,8 @@ def test_what_was_asked_stands_beside_what_was_measured_and_where_it_was_stored(
     claim("long runs fold more", True, 0.31, "under 0.33", stored="H200, 40,000 steps")
     claim("the card was an H200", True, stored="H200")
     assert capsys.readouterr().out == (
-        "✓ Claim 1. it folds  measured: 0.278; asked: under 0.4\n"
-        "✓ Claim 2. long runs fold more  measured: 0.310; asked: under 0.33  in a stored run: H200, 40,000 steps\n"
+        "✓ Claim 1. it folds  measured: 0.278; required: under 0.4\n"
+        "✓ Claim 2. long runs fold more  measured: 0.310; required: under 0.33  in a stored run: H200, 40,000 steps\n"
         "✓ Claim 3. the card was an H200  in a stored run: H200\n"
     )
 
@@ -45,7 +45,7 @@ def test_a_cell_run_again_keeps_its_number(capsys):
 
 
 def test_a_false_claim_raises_with_its_text():
-    said = r"^claim 1 is false: the moon is cheese \(measured: 0.000; asked: over 1\)$"
+    said = r"^claim 1 is false: the moon is cheese \(measured: 0.000; required: over 1\)$"
     with pytest.raises(ClaimError, match=said):
         claim("the moon is `cheese`", False, measured=0.0, asked="over 1")
 
@@ -89,9 +89,9 @@ def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
     assert 'id="claim-1"' in shown["text/html"]
     assert '<a class="pa-number" href="#claim-1">Claim 1.</a>' in shown["text/html"]
     assert "<code>a &lt; b</code> &amp; so on" in shown["text/html"]
-    assert '<span class="pa-measured">measured: 2; asked: &lt; 3</span>' in shown["text/html"]
+    assert '<span class="pa-measured">measured: 2; required: &lt; 3</span>' in shown["text/html"]
     assert '<span class="pa-stored">in a stored run: H200</span>' in shown["text/html"]
-    assert shown["text/plain"] == "✓ Claim 1. a < b & so on  measured: 2; asked: < 3  in a stored run: H200"
+    assert shown["text/plain"] == "✓ Claim 1. a < b & so on  measured: 2; required: < 3  in a stored run: H200"
 
 
 def test_a_terminal_that_cannot_print_the_mark_gets_plain_text():
