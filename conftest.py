@@ -29,8 +29,8 @@ UNWATCHED_KINDS = ("compile", "export")
 def pytest_runtest_call(item):
     """Watch no line of tests that reach none of the library which others do not.
 
-    pytest-cov's own ``no_cover`` does it in one process alone: its workers have a second collector, which goes
-    on where the first is stopped.
+    pytest-cov's own ``no_cover`` does it in one process alone: its workers have a second collector, which
+    goes on where the first is stopped.
     """
     if not (item.nodeid.startswith(UNWATCHED) or any(kind in item.name for kind in UNWATCHED_KINDS)):
         return (yield)

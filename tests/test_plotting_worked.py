@@ -132,12 +132,12 @@ def test_on_the_map_a_vector_is_as_thick_beside_its_road_as_where_it_is_brought(
     assert [float(width) for _, width in lanes] == [5.2, 1.2]
 
 
-def test_on_the_map_the_number_of_a_part_stands_where_it_works_and_in_the_list():
+def test_on_the_map_the_letter_of_a_part_stands_where_it_works_and_in_the_list():
     parts = {"start": [("a vector", "chapter 2")], "look 2": [("again", ""), ("it asks", "chapter 3")]}
     drawn = map_of(parts=parts)
-    assert [said(drawn).count(number) for number in "25"] == [2, 0]
+    assert [said(drawn).count(letter) for letter in "ABC"] == [2, 2, 0]
     listed, two = (
-        re.findall(rf'y="([0-9.]+)"[^>]*>{text}<', drawn._repr_svg_()) for text in ("it asks", "2")
+        re.findall(rf'y="([0-9.]+)"[^>]*>{text}<', drawn._repr_svg_()) for text in ("it asks", "B")
     )
     assert [y in listed for y in two] == [True, False]
 

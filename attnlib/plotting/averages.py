@@ -99,7 +99,7 @@ def pointing(tokens: Sequence[str], place: int, jobs: Mapping[str, int]) -> Draw
 
 
 def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
-    """Draw the queries' matrix as it is shared out among heads, and the tables of weights that these make.
+    """Draw the queries' matrix as it is shared out among heads, their tables of weights and what these cost.
 
     Args:
         width: Of the model.
@@ -113,25 +113,31 @@ def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
     """
     if any(H < 1 or width % H or H > 64 for H in heads):
         raise ValueError(f"heads must be divisors of {width}, up to 64, got {', '.join(map(str, heads))}")
-    side, gap, step, top = 108, 16, CELL + 2, 34
-    below = top + SQUARE + 52
-    p = Drawing(2 * EDGE + side + len(heads) * SQUARE + (len(heads) - 1) * gap, below + 8 * step + EDGE)
+    side, gap, step, top = 118, 16, CELL + 2, 62
+    below, rows = top + SQUARE + 30, -(-max(heads) // 8)
+    last = below + rows * step + 30
+    p = Drawing(2 * EDGE + side + len(heads) * SQUARE + (len(heads) - 1) * gap, last + 26)
     for y, lines in (
         (top + SQUARE / 2, ("queries’ matrix,", f"{width} × {width}")),
-        (below + 24, ("tables of", "weights")),
+        (below + CELL / 2, ("tables of weights",)),
+        (last, ("multiplications", "for two tokens")),
     ):
-        p.text(EDGE, y - 9, lines[0], anchor="start", bold=True)
-        p.text(EDGE, y + 9, lines[1], anchor="start", bold=True)
+        for i, line in enumerate(lines):
+            p.text(EDGE, y + 18 * i - 9 * (len(lines) - 1), line, anchor="start", bold=True)
     for n, H in enumerate(heads):
-        x, strip = EDGE + side + n * (SQUARE + gap), SQUARE / H
+        x, strip, each = EDGE + side + n * (SQUARE + gap), SQUARE / H, width // H
+        deep = -(-H // 8)  # the tables of so many neighbouring heads are below one another
         p.text(x + SQUARE / 2, 16, "1 head" if H == 1 else f"{H} heads", bold=True)
+        p.text(x + SQUARE / 2, 33, f"{each} wide" if H == 1 else f"each {each} wide", colour=MUTED)
         for h in range(H):  # two shades in turn, as two heads are drawn elsewhere
             opacity = 0.3 if h % 2 else 0.75
             p.rect(x + h * strip, top, strip, SQUARE, fill=QUERY, opacity=opacity, round=0)
-            table = (x + h % 8 * step, below + h // 8 * step)
-            p.rect(*table, CELL, CELL, fill=WEIGHT_FILL, opacity=0.45 if h % 2 else 1, round=2)
-        middle = x + CELL / 2
-        p.arrow((middle, top + SQUARE + 3), (middle, below - 3), colour=WEIGHT, head=7)
-        said = f"{width // H} wide" if H == 1 else f"each {width // H} wide"
-        p.text(x + 20, top + SQUARE + 18, said, colour=MUTED, anchor="start")
+            middle, y = x + (h // deep + 0.5) * deep * strip, below + h % deep * step
+            p.rect(middle - CELL / 2, y, CELL, CELL, fill=WEIGHT_FILL, opacity=0.45 if h % 2 else 1, round=2)
+            if h % deep == 0:
+                p.arrow((middle, top + SQUARE + 3), (middle, below - 3), colour=WEIGHT, head=6)
+            if deep == 1:
+                p.text(middle, top - 9, str(h + 1), colour=QUERY, size=11)
+                p.text(middle, y + CELL / 2, str(h + 1), size=10)
+        p.text(x + SQUARE / 2, last, f"{H} × {each} = {width}", bold=True)
     return p

@@ -44,7 +44,8 @@ def traffic(
         top, x = EDGE + row * (tall + 24) + TITLE, EDGE
         shelf = top + BOX + FALL
         picture.text(EDGE, top - TITLE / 2 - 2, name, anchor="start", bold=True)
-        picture.text(left, top - TITLE / 2 - 2, f"{took}; {least}; {moved} moved", anchor="start")
+        said = "; ".join(filter(None, (took, least, f"{moved} moved")))
+        picture.text(left, top - TITLE / 2 - 2, said, anchor="start")
         picture.rect(EDGE, shelf, WIDTH - 2 * EDGE, SHELF, fill=GRID, opacity=0.7)
         picture.text(WIDTH / 2, shelf + SHELF / 2, "slow memory", colour=MUTED)
         for n, (kernel, share) in enumerate(zip(kernels, shares[name], strict=True), 1):

@@ -13,7 +13,7 @@ LOOK, BETWEEN = 118, 18  # how much of a road a look takes, and what lies betwee
 HEAD = 116  # where the first look begins: below words, vectors and places
 KEYS, MEET = 26, LOOK - 34  # in a look: where keys and query stand, and where what is heard arrives
 LANE = 12  # of a plain vector, beside its road
-MARK = 8  # the radius of the number of a part
+MARK = 8  # the radius of the letter of a part
 
 
 def whole_model(
@@ -28,16 +28,16 @@ def whole_model(
 
     The last word looks: a dashed line is where its query meets the keys. What it hears in all looks but
     the last is added to it, and its road is green from there on. What it hears in the last look is the
-    answer: of each word the plain vector, which runs beside its road in green. The parts are numbered where
-    they work, and listed below.
+    answer: of each word the plain vector, which runs beside its road in green. The parts have letters where
+    they work, and are listed below.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
         looks: For each look, how much it gives to some of the words before.
         answer: The next word.
         parts: What there is at ``"start"``, in each look (``"look 1"`` and so on) and at ``"end"``: lines of
-            two texts, a part and its chapter, which are numbered and listed, or a heading and nothing, which
-            stands beside the last road.
+            two texts, a part and its chapter, which get a letter and are listed, or a heading and nothing,
+            which stands beside the last road.
         matrices: For each look, what makes its keys, its query and its values, as the code calls them.
 
     Returns:
@@ -84,14 +84,14 @@ def whole_model(
     where |= {f"look {n + 1}": (LAST + 28, HEAD + step * n + KEYS + 26) for n in range(len(looks))}
     for n, (part, chapter) in enumerate(listed):
         y = bottom + 62 + LINE * n
-        _number(picture, EDGE - 12, y, n + 1)
+        _letter(picture, EDGE - 12, y, n)
         picture.text(EDGE + 4, y, part, anchor="start")
         picture.text(WIDE - 8, y, chapter, anchor="end", colour=MUTED)
     n = 0
     for place, lines in parts.items():
         for along in range(sum(bool(chapter) for _, chapter in lines)):
+            _letter(picture, where[place][0] + 24 * along, where[place][1], n)
             n += 1
-            _number(picture, where[place][0] + 24 * along, where[place][1], n)
     return picture
 
 
@@ -100,10 +100,10 @@ def _green(share: float) -> dict[str, float]:
     return {"thick": 1.2 + 5 * share, "opacity": 0.35 + 0.65 * share}
 
 
-def _number(picture: Drawing, x: float, y: float, number: int) -> None:
-    """Draw the number of a part, in a ring."""
+def _letter(picture: Drawing, x: float, y: float, part: int) -> None:
+    """Draw the letter of a part, in a ring: A for the first."""
     picture.circle(x, y, MARK, edge=MUTED)
-    picture.text(x, y, str(number))
+    picture.text(x, y, chr(ord("A") + part))
 
 
 def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> None:

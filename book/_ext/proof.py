@@ -1,7 +1,7 @@
 """Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
 
 A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
-A claim shows what was measured; its sentence, which the text has told already, comes into sight with the code.
+A claim shows what was measured; its sentence, which the text has told, comes into sight with the code.
 Neighbours share a block as far as one figure and its claims go. The fold of what only prepares, or of a mere
 figure or explorable, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
 """
@@ -97,7 +97,7 @@ def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.
 
 
 def with_sentence_apart(claim: nodes.Node) -> nodes.raw:
-    """Return the line of a claim with its sentence as an element of its own, if it has a measurement beside it."""
+    """Return the line of a claim; where something was measured, its sentence is an element of its own."""
     line = SENTENCE.sub(r'<span class="pa-said">\1</span>', claim.astext(), count=1)
     return nodes.raw("", line, format="html")
 

@@ -91,7 +91,9 @@ def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
     assert "<code>a &lt; b</code> &amp; so on" in shown["text/html"]
     assert '<span class="pa-measured">measured: 2; required: &lt; 3</span>' in shown["text/html"]
     assert '<span class="pa-stored">in a stored run: H200</span>' in shown["text/html"]
-    assert shown["text/plain"] == "✓ Claim 1. a < b & so on  measured: 2; required: < 3  in a stored run: H200"
+    assert (
+        shown["text/plain"] == "✓ Claim 1. a < b & so on  measured: 2; required: < 3  in a stored run: H200"
+    )
 
 
 def test_a_terminal_that_cannot_print_the_mark_gets_plain_text():

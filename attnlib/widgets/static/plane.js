@@ -187,7 +187,7 @@ function build({ model, state, update, on }) {
     if (other !== undefined) {
       const [there, back] = [scores[query][other], scores[other][query]];
       symmetry.dataset.value = `${there} ${back}`;
-      symmetry.textContent = Math.abs(there - back) < 1e-9 ? `${words[query]} scores ${words[other]} as ${words[other]} scores ${words[query]}: ${show(there)}.`
+      symmetry.textContent = Math.abs(there - back) < 1e-9 ? `${words[query]} scores ${words[other]} ${show(there)}, and ${words[other]} scores ${words[query]} ${show(there)}.`
         : `${words[query]} scores ${words[other]} ${show(there)}, but ${words[other]} scores ${words[query]} ${show(back)}.`;
     }
     return result.textContent;
