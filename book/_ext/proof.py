@@ -1,7 +1,6 @@
 """Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
 
 A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
-A claim shows what was measured; its sentence, which the text has told, comes into sight with the code.
 Neighbours share a block as far as one figure and its claims go. The fold of what only prepares, or of a mere
 figure or explorable, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
 """
@@ -18,7 +17,6 @@ from html_element import element, text
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-(\d+)"')
-SENTENCE = re.compile(r'(?<=</strong> )(.*?)(?= <span class="pa-measured">)', re.S)
 
 
 def is_cell(node: nodes.Node) -> bool:
@@ -96,12 +94,6 @@ def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.
     return element("details", element("summary", text(words)), *code, class_=kind)
 
 
-def with_sentence_apart(claim: nodes.Node) -> nodes.raw:
-    """Return the line of a claim; where something was measured, its sentence is an element of its own."""
-    line = SENTENCE.sub(r'<span class="pa-said">\1</span>', claim.astext(), count=1)
-    return nodes.raw("", line, format="html")
-
-
 def proved(claims: list[nodes.Node], code: nodes.Element) -> nodes.Element:
     """Return claims with the fold of their code: what a wide page shows in its margin."""
     return element("div", element("div", *claims, class_="pa-claims"), code, class_="pa-proved")
@@ -111,8 +103,7 @@ def show_proof(cells: list[nodes.Element]) -> None:
     """Put a block of cells into the first of them: outputs, claims, code."""
     first = cells[0]
     outputs = [node for cell in cells for node in found(cell)]
-    lines = [node for cell in cells for node in part(cell, "cell_output") if is_claim(node)]
-    claims = [with_sentence_apart(line) for line in lines]
+    claims = [node for cell in cells for node in part(cell, "cell_output") if is_claim(node)]
     kind = "pa-how pa-mere" if is_mere(outputs, claims) else "pa-how"
     code = fold(summary(outputs, claims), cells, kind)
     shown = [nodes.container("", *outputs, classes=["cell_output"])] if outputs else []

@@ -401,8 +401,6 @@
   /** Open whatever hides a place; a question alone gives no answer away. */
   function reveal(node) {
     node.closest(".pa-veil")?.closest(".pa-guess").dispatchEvent(new Event("pa-open"));
-    const claimed = node.closest(".pa-said")?.closest(".pa-proved");
-    if (claimed) claimed.querySelector("details").open = true;
     for (let fold = node.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   }
 

@@ -89,7 +89,7 @@ CELLS = [
     text("A quarter is not much.", tags=["answer"]),
     text(NUMBER, tags=["guess"], guess=STEPS),
     code("taught()\nin_sight()", shown(5, "It was taught"), shown(6, "Twice")),
-    text(r"$\color{#1d5c96}{Q} \color{#a3245e}{O}$ is in colour."),
+    text(r"$\color{#1d5c96}{Q} \color{#a3245e}{O}$, too, is in colour."),
     text(
         r"$$\begin{aligned} a &= b + c + d + e + f + g + h + i + j + k + l + m && \text{a note at the right} \end{aligned}$$"
     ),

@@ -43,6 +43,17 @@ def left(locator):
     return locator.bounding_box()["x"]
 
 
+# Formulas
+
+
+def test_a_comma_stays_on_the_line_of_its_formula(still):
+    whole = still.locator(".pa-unbroken:has(mjx-mstyle)")
+    assert whole.locator(".math").count() == 1
+    assert whole.evaluate("span => span.lastChild.data") == ","
+    assert whole.evaluate("span => getComputedStyle(span).whiteSpace") == "nowrap"
+    assert whole.evaluate("span => span.nextSibling.data").startswith(" too, is in colour.")
+
+
 # Proofs
 
 
@@ -79,18 +90,6 @@ def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read)
         assert page.locator("pre", has_text=said).is_visible()
     page.get_by_role("button", name="Fold the code").click()
     assert not any(fold.is_visible() for fold in folds)
-
-
-def test_the_sentence_of_a_claim_with_a_measurement_comes_with_its_code_or_its_address(read):
-    page = read()
-    first, second = page.locator("#claim-1"), page.locator("#claim-2")
-    assert "It folds" not in first.inner_text()
-    assert "So it is" in second.inner_text()  # nothing was measured beside it
-    page.locator("summary", has_text="how it was measured").first.click()
-    assert "It folds" in first.inner_text()
-    page.locator("summary", has_text="how it was measured").first.click()
-    first.locator("a").click()
-    assert "It folds" in first.inner_text()
 
 
 def test_claims_show_what_was_measured_and_asked_and_link_to_themselves(still):
@@ -417,7 +416,7 @@ def test_stored_settings_of_mathjax_do_no_harm_and_there_is_no_menu(read):
     stored = '{"renderer": "SVG", "assistiveMml": false, "explorer": true, "collapsible": true}'
     page.evaluate(f"localStorage.setItem('MathJax-Menu-Settings', '{stored}')")
     page.reload()
-    page.wait_for_selector("section > p > .math > mjx-container[jax=CHTML]")
+    page.wait_for_selector("section > p > .pa-unbroken:has(mjx-mstyle) mjx-container[jax=CHTML]")
     assert page.locator("mjx-container mjx-assistive-mml").count() > 0
     page.locator("mjx-container").last.click(button="right")
     assert page.locator(".CtxtMenu_Menu, .CtxtMenu_MenuFrame").count() == 0

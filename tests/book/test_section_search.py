@@ -104,7 +104,7 @@ def test_sections_terms_and_sources_are_entries_with_their_own_words(small):
     deeper = entry_of(small, "Going deeper: Why a quarter?")
     assert deeper["text"] == "These words are not counted either.\nNor is this note."
     assert "not counted either" not in entry_of(small, "A guess")["text"]
-    assert "⟦Q O⟧ is in colour." in entry_of(small, "A guess")["text"]
+    assert "⟦Q O⟧, too, is in colour." in entry_of(small, "A guess")["text"]
     source = entry_of(small, "Elman (1990)")
     assert source["kind"] == "source"
     assert "Finding Structure in Time" in source["text"]
