@@ -120,7 +120,7 @@ def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
     for y, lines in (
         (top + SQUARE / 2, ("queries’ matrix,", f"{width} × {width}")),
         (below + CELL / 2, ("tables of weights",)),
-        (last, ("multiplications", "for two tokens")),
+        (last, ("multiplications", "for one pair")),
     ):
         for i, line in enumerate(lines):
             p.text(EDGE, y + 18 * i - 9 * (len(lines) - 1), line, anchor="start", bold=True)

@@ -19,18 +19,19 @@ from attnlib.plotting._style import (
     WEIGHT_FILL,
     array,
 )
-from attnlib.plotting.drawing import Drawing, column
+from attnlib.plotting.drawing import SIZE, Drawing, column
 
 EDGE, WRONG = 8, SERIES[3]
+LARGE = 15  # text of the table of tests, which many return to
 ICON, TALL = 150, 86  # of the drawing of one test, which its words stand beside
 HIGH = 24  # of a row of cells
 GAP = 28  # between groups of rows, for the name of the next
 TESTS = (
     ("random", "tokens"),
-    ("change", "one word"),
-    ("alone or", "batched"),
-    ("cached or", "whole"),
-    ("one", "blind row"),
+    ("change", "one", "word"),
+    ("alone", "or", "batched"),
+    ("cached", "or", "whole"),
+    ("one", "blind", "row"),
 )
 ASKED = (
     ("a loss well below guessing is a bug;", "one at guessing proves little"),
@@ -79,8 +80,8 @@ def found_by(
     """
     if any(len(tests) != len(TESTS) for tests in found.values()):
         raise ValueError(f"each bug must have {len(TESTS)} answers, got {[len(t) for t in found.values()]}")
-    wide, y, groups = 60, 64, groups or {}
-    left = EDGE + column(list(found), room=10)
+    wide, y, groups = 60, 84, groups or {}
+    left = EDGE + LARGE / SIZE * column(list(found), room=0) + 10
     right = left + wide * len(TESTS)
     picture = Drawing(right + EDGE, y + HIGH * len(found) + GAP * len(groups) + EDGE)
     for n in range(len(TESTS)):
@@ -88,9 +89,11 @@ def found_by(
     for name, tests in found.items():
         if name in groups:
             picture.line((EDGE, y + 6), (right, y + 6), thick=1)
-            picture.text(left - 10, y + GAP - 9, groups[name], colour=MUTED, bold=True, anchor="end")
+            picture.text(
+                left - 10, y + GAP - 9, groups[name], colour=MUTED, bold=True, anchor="end", size=LARGE
+            )
             y += GAP
-        picture.text(left - 10, y + HIGH / 2, name, anchor="end")
+        picture.text(left - 10, y + HIGH / 2, name, anchor="end", size=LARGE)
         for j, fails in enumerate(tests):
             alone = sum(map(bool, tests)) == 1
             fill, opacity = (WRONG, 1 if alone else 0.4) if fails else (GRID, 0.6)
@@ -98,17 +101,17 @@ def found_by(
             middle = left + wide * (j + 0.5), y + HIGH / 2
             if fails:
                 said = fails if isinstance(fails, str) else "×"
-                picture.text(*middle, said, colour=PAPER if alone else INK, bold=True)
+                picture.text(*middle, said, colour=PAPER if alone else INK, bold=True, size=LARGE)
             else:
-                picture.text(*middle, "✓", colour=VALUE, bold=True)
+                picture.text(*middle, "✓", colour=VALUE, bold=True, size=LARGE)
         y += HIGH
     return picture
 
 
 def _name(p: Drawing, middle: float, y: float, n: int) -> None:
-    """Write the number of a test, and its name in two lines."""
+    """Write the number of a test, and its name in two or three lines."""
     for i, said in enumerate((str(n + 1), *TESTS[n])):
-        p.text(middle, y + 17 * i, said, bold=True)
+        p.text(middle, y + 19 * i, said, bold=True, size=LARGE)
 
 
 def _falls(p: Drawing, middle: float, top: float) -> None:

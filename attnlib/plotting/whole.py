@@ -29,15 +29,15 @@ def whole_model(
     The last word looks: a dashed line is where its query meets the keys. What it hears in all looks but
     the last is added to it, and its road is green from there on. What it hears in the last look is the
     answer: of each word the plain vector, which runs beside its road in green. The parts have letters where
-    they work, and are listed below.
+    they work, and are listed below; a part that works in two looks has one letter.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
         looks: For each look, how much it gives to some of the words before.
         answer: The next word.
-        parts: What there is at ``"start"``, in each look (``"look 1"`` and so on) and at ``"end"``: lines of
-            two texts, a part and its chapter, which get a letter and are listed, or a heading and nothing,
-            which stands beside the last road.
+        parts: What there is at ``"start"``, in each look (``"look 1"`` and so on), where what is heard there
+            arrives (``"sum 1"`` and so on), and at ``"end"``: lines of two texts, a part and its chapter,
+            which get a letter and are listed, or a heading and nothing, which stands beside the last road.
         matrices: For each look, what makes its keys, its query and its values, as the code calls them.
 
     Returns:
@@ -54,7 +54,7 @@ def whole_model(
     at = {word: EDGE + apart * j for j, word in enumerate(names)}
     step = LOOK + BETWEEN
     bottom = HEAD + step * len(looks)
-    listed = [line for lines in parts.values() for line in lines if line[1]]
+    listed = list(dict.fromkeys(line for lines in parts.values() for line in lines if line[1]))
     picture = Drawing(WIDE, bottom + 50 + (LINE * len(listed) + 10 if listed else 0))
     for n in range(len(looks)):  # a band for each look, below all else
         picture.rect(0, HEAD + step * n - 8, WIDE, LOOK, fill=WEIGHT, opacity=0.08, round=8)
@@ -82,16 +82,15 @@ def whole_model(
     _beside(picture, bottom + 12 + BOX / 2, parts.get("end", ()), start=x + half + 8)
     where = {"start": (LAST + 56, 78), "end": (x - half - 18, bottom + 12 + BOX / 2)}
     where |= {f"look {n + 1}": (LAST + 28, HEAD + step * n + KEYS + 26) for n in range(len(looks))}
+    where |= {f"sum {n + 1}": (LAST - 22, HEAD + step * n + MEET - 22) for n in range(len(looks))}
     for n, (part, chapter) in enumerate(listed):
         y = bottom + 62 + LINE * n
         _letter(picture, EDGE - 12, y, n)
         picture.text(EDGE + 4, y, part, anchor="start")
         picture.text(WIDE - 8, y, chapter, anchor="end", colour=MUTED)
-    n = 0
     for place, lines in parts.items():
-        for along in range(sum(bool(chapter) for _, chapter in lines)):
-            _letter(picture, where[place][0] + 24 * along, where[place][1], n)
-            n += 1
+        for along, line in enumerate(line for line in lines if line[1]):
+            _letter(picture, where[place][0] + 24 * along, where[place][1], listed.index(line))
     return picture
 
 
