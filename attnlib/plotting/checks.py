@@ -22,7 +22,7 @@ from attnlib.plotting._style import (
 from attnlib.plotting.drawing import SIZE, Drawing, column
 
 EDGE, WRONG = 8, SERIES[3]
-LARGE = 15  # text of the table of tests, which many return to
+LARGE = 14  # text of the table of tests, which many return to
 ICON, TALL = 150, 86  # of the drawing of one test, which its words stand beside
 HIGH = 24  # of a row of cells
 GAP = 28  # between groups of rows, for the name of the next
