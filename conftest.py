@@ -1,6 +1,8 @@
 """Settings for every test run."""
 
+import atexit
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -11,8 +13,8 @@ pytest_plugins = ["tests.conformance.report", "tests.book.nbval_report"]
 
 # kernels inherit these: no progress bars in compared outputs, and nobody's own progress is touched
 os.environ["ATTNLIB_PROGRESS"] = "0"
-PROGRESS = tempfile.TemporaryDirectory(prefix="attnlib-test-")  # gone with the process
-os.environ["ATTNLIB_HOME"] = PROGRESS.name
+os.environ["ATTNLIB_HOME"] = tempfile.mkdtemp(prefix="attnlib-test-")
+atexit.register(shutil.rmtree, os.environ["ATTNLIB_HOME"], ignore_errors=True)
 # two workers with two threads each slow each other down fourfold; the models here are small anyway
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # a kernel runs in the folder of its notebook, where a relative PYTHONPATH leads nowhere
