@@ -10,7 +10,7 @@ from attnlib.plotting.drawing import Drawing, text_width
 WIDTH, EDGE, TITLE, BOX, STRIP, FALL, SHELF, GAP = 470, 8, 24, 52, 11, 40, 24, 2
 COLOURS = {"q": QUERY, "k": KEY, "v": VALUE, "o": OUTPUT}
 TABLE, SLOT, WIDE = "t", 12, 18  # the letter of the table; room for a thin arrow, and for one of the table
-Way = tuple[Sequence[tuple[str, str, str]], str, tuple[float, str], tuple[float, str]]
+Way = tuple[Sequence[tuple[str, str, str]], str, float, tuple[float, str]]
 
 
 def traffic(
@@ -21,7 +21,7 @@ def traffic(
     Args:
         ways: By name, for each way its kernels, each a name, what it reads and what it writes, in letters of
             ``q``, ``k``, ``v``, ``o``, and ``t`` for the table of scores; how much that is in
-            all; the seconds it needs at least, and the seconds it took, either with the words for it.
+            all; the seconds it needs at least; and the seconds it took, with the words for it.
         table: How much the table is, written at its arrows where there is room.
         parts: By name of a way, for each of its kernels the seconds it needs at least, and those it took
             alone; they stand in the boxes. Without, the kernels of a way share its time alike.
@@ -40,12 +40,11 @@ def traffic(
     unit = (WIDTH - 2 * EDGE) / max(sum(took for _, took, _ in share) for share in shares.values())
     tall, left = TITLE + BOX + FALL + SHELF, EDGE + max(text_width(name) for name in ways) + 8
     picture = Drawing(WIDTH, EDGE + len(ways) * (tall + 24) - 24 + EDGE)
-    for row, (name, (kernels, moved, (_, least), (_, took))) in enumerate(ways.items()):
+    for row, (name, (kernels, moved, _, (_, took))) in enumerate(ways.items()):
         top, x = EDGE + row * (tall + 24) + TITLE, EDGE
         shelf = top + BOX + FALL
         picture.text(EDGE, top - TITLE / 2 - 2, name, anchor="start", bold=True)
-        said = "; ".join(filter(None, (took, least, f"{moved} moved")))
-        picture.text(left, top - TITLE / 2 - 2, said, anchor="start")
+        picture.text(left, top - TITLE / 2 - 2, f"{took}; {moved} moved", anchor="start")
         picture.rect(EDGE, shelf, WIDTH - 2 * EDGE, SHELF, fill=GRID, opacity=0.7)
         picture.text(WIDTH / 2, shelf + SHELF / 2, "slow memory", colour=MUTED)
         for n, (kernel, share) in enumerate(zip(kernels, shares[name], strict=True), 1):
@@ -58,7 +57,7 @@ def traffic(
 
 def _shares(way: Way, parts: Sequence[tuple[float, float]] | None) -> list[tuple[float, float, str]]:
     """Return for each kernel of a way the seconds it needs at least, those it took, and these in words."""
-    kernels, _, (least, _), (took, said) = way
+    kernels, _, least, (took, said) = way
     if parts:
         return [(needs, alone, f"{1e3 * alone:.1f} ms") for needs, alone in parts]
     words = said if len(kernels) == 1 else ""
