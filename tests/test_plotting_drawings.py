@@ -59,6 +59,11 @@ DRAWINGS = {
     "small masks": plotting.small_masks(
         {"window": (np.eye(6), "j ≤ i and i − j < 1"), "open": (np.ones((6, 6)), "all")}
     ),
+    "small masks with names": plotting.small_masks(
+        {"window": (np.eye(6), "i − j < 1"), "open": (np.ones((6, 6)), "all")},
+        words=["The", "cat", "sat", "on", "the", "mat"],
+        columns=["The", "cat", "sat", "on", "the", "mat"],
+    ),
     "five tests": plotting.five_tests(),
     "found by": plotting.found_by(
         {"a bug with a long name": [True, False] * 2 + [True], "none": [False] * 5}
@@ -86,7 +91,10 @@ DRAWINGS = {
             "tiles": ([("all three", "qkv", "o")], "0.13 GB", 0.8, (1.2, "1.2 ms")),
         },
         "4.3 GB",
+        parts={"formula": [(1.1, 1.3), (2.1, 8.0), (1.1, 1.1)]},
+        needs={"formula": "bytes, at full speed", "tiles": "arithmetic, at full speed"},
     ),
+    "memories": plotting.two_memories("141 GB", "0.2 MB"),
     "waiting": plotting.waits(8192, "LSTM", "attention"),
     "window": plotting.window_reach(10, 3, 3),
     "state": plotting.written_state([("a", 3), ("b", 5)], "a"),
@@ -128,7 +136,7 @@ DRAWINGS = {
         {"Goku": 1, "Frieza": 7, "desperate": 11, "meaning": 12},
         [{"desperate": 1.0}, {"Goku": 1.0}],
         "Goku",
-        {"start": [("a word is a vector", "chapter 2")], "look 1": [("many heads at once", "chapter 5")]},
+        {"word": ("word → vector", "chapter 2"), "look 1": ("first look", "softmax", "chapters 3, 4, 6")},
     ),
     "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
     "cuts of a line": plotting.cut_averages((0.7, 0.3), ("Ann", "Ben"), (3, 7)),
@@ -155,6 +163,10 @@ def texts(drawing):
 
 def filled(drawing, colour):
     return [part for part in parts(drawing, "rect") if part.get("fill") == colour]
+
+
+def _area(box):
+    return float(box.get("width")) * float(box.get("height"))
 
 
 @pytest.mark.parametrize("name", DRAWINGS)
@@ -204,6 +216,7 @@ def test_no_text_covers_another(name):
 def test_the_table_grows_with_what_is_given():
     empty = plotting.attention_table(WORDS)
     assert texts(empty) == ["keys", "queries", *WORDS, *WORDS, ""]
+    assert texts(plotting.attention_table(WORDS, asking="heads"))[1] == "heads"
     scored = plotting.attention_table(WORDS, scores=[[1, 2, -np.inf]] * 3, digits=1)
     assert texts(scored)[8:11] == ["1.0", "2.0", "−∞"]
     assert texts(scored)[-1] == "scores"
@@ -479,6 +492,17 @@ def test_a_token_pays_twice_the_width_and_the_length():
     bars = [float(part.get("width")) for part in parts(drawing, "rect")][1:]
     assert bars[0] == bars[1] == bars[2] == pytest.approx(bars[3] / 3, abs=0.01)
     assert [text for text in texts(drawing) if "%" in text] == ["50%", "75%"]
+    assert [text for text in texts(drawing) if text.isdigit()] == ["20", "20", "20", "60"]  # 2d, n
+
+
+def test_every_processor_has_fast_memory_and_all_share_one_road_to_the_slow():
+    drawing = plotting.two_memories("9 GB", "3 kB")
+    said = texts(drawing)
+    assert said.count("processor") == said.count("fast memory") == said.count("3 kB") == 5
+    assert said.count("slow memory") == said.count("slow road") == said.count("9 GB") == 1
+    (slow,) = filled(drawing, GRID)
+    boxes = [box for box in parts(drawing, "rect")[1:] if box.get("fill") == "none"]
+    assert all(_area(slow) > 2 * _area(box) for box in boxes[1:])
 
 
 def test_what_is_fetched_is_drawn_to_scale_and_in_milliseconds():
@@ -514,6 +538,11 @@ def test_the_table_goes_to_and_fro_in_thick_arrows_and_time_is_to_scale():
     assert texts(cut).count("5 GB") == 2  # beside the wide one alone
     scores, _, softmax, *_ = (float(part.get("width")) for part in filled(cut, SERIES[0]))
     assert softmax + 2 == pytest.approx(4 * (scores + 2), abs=0.01)
+    named = plotting.traffic(ways, "5 GB", needs={"all": "bytes", "one": "all the sums"})
+    inside, behind = [
+        float(part.get("x")) for part in parts(named, "text") if "".join(part.itertext()).startswith("← ")
+    ]
+    assert [inside, behind] == pytest.approx([8 + took[1] + 6, 8 + took[6] + 10], abs=1)
     with pytest.raises(ValueError, match="must be of q, k, v, o and t, got x"):
         plotting.traffic({"all": ([("scores", "x", "t")], "", 1, (2, ""))}, "5 GB")
     with pytest.raises(ValueError, match="the arrows of mix have no room: draw fewer kernels"):
@@ -675,10 +704,16 @@ def test_small_masks_tell_open_closed_and_future_apart():
     mask = np.array([[1, 1, 0], [1, 1, 0], [0, 1, 1]])
     drawing = plotting.small_masks({"a mask": (mask, "its rule")})
     assert texts(drawing) == ["a mask", "its rule"]
-    assert [len(filled(drawing, colour)) for colour in (WEIGHT_FILL, KEY, GRID)] == [5, 1, 3]
+    assert [len(filled(drawing, colour)) for colour in (WEIGHT_FILL, GRID)] == [6, 3]
+    framed = f'stroke="{SERIES[3]}"'
+    assert drawing._repr_svg_().count(framed) == 1, "the one open cell of the future"
     named = plotting.small_masks({"a mask": (mask, "its rule")}, words=["x", "y", "z"])
     assert texts(named) == ["x", "y", "z", "a mask", "its rule"]
     assert named.width > drawing.width
+    both = plotting.small_masks({"a mask": (mask, "its rule")}, columns=["first", "2", "3"])
+    assert texts(both) == ["a mask", "first", "2", "3", "its rule"]
+    assert both.width > drawing.width
+    assert both.height > drawing.height
     with pytest.raises(ValueError, match=r"flat must be a mask \(T, S\), got shape \(3,\)"):
         plotting.small_masks({"flat": (np.ones(3), "")})
 

@@ -51,6 +51,15 @@ def test_a_name_says_what_the_weights_are():
     assert all(f">{name}<" in drawn._repr_svg_() for name in ("first", "second"))
 
 
+def test_a_head_stands_once_above_its_column():
+    one = ["he is evil"] * 4, ["he"] * 4, [[0.0, 0.0, 1.0]] * 4
+    plain, headed = (plotting.hearing(*one, across=2, heads=heads) for heads in (None, ["left", "right"]))
+    assert all(headed._repr_svg_().count(f">{head}<") == 1 for head in ("left", "right"))
+    assert headed.height > plain.height
+    with pytest.raises(ValueError, match="each of 2 columns needs a head, got 1"):
+        plotting.hearing(*one, across=2, heads=["left"])
+
+
 def test_a_long_sentence_stands_closer():
     usual, long = (
         plotting.hearing([text], ["he"], [[0.0] * len(text.split())]) for text in ("he is", "he " * 17)

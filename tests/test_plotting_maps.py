@@ -66,6 +66,11 @@ def test_the_name_of_a_group_stands_at_its_outer_side():
     assert_readable(ax)
 
 
+def test_a_label_can_be_put_beside_its_point_by_hand():
+    ax = plotting.word_map({"red": (0, 0), "blue": (1, 1)}, beside={"red": (-6, 5)})
+    assert {t.get_text(): t.xyann for t in labels(ax)} == {"red": (-6, 5), "blue": (6, 0)}
+
+
 def test_two_steps_lie_in_their_plane_with_true_lengths_and_a_true_angle():
     taken, wanted = torch.tensor([0.0, 3.0, 0.0]), torch.tensor([0.0, 0.0, 4.0])
     ax = plotting.two_steps(taken, wanted, start="king", end="sum", answer="queen")

@@ -5,7 +5,6 @@ import re
 import pytest
 
 from attnlib import plotting
-from attnlib.plotting._style import WEIGHT_FILL
 
 
 def said(drawing):
@@ -61,21 +60,6 @@ def test_measured_looks_have_their_numbers_and_each_sentence_its_own():
         plotting.two_looks(texts[0], "evil,", ["Goku"], ("first", "second"), weights=rows[:1])
 
 
-def test_each_of_several_models_has_a_stripe_at_one_height_where_its_weight_is():
-    evil, is_ = [0, 0, 1, 0], [0, 0.7, 0.3, 0]
-    models = [[evil, is_], [is_, evil]]
-    drawn = plotting.two_looks(
-        "Goku is evil, meaning", "evil,", ["Goku"], ("first", "second"), weights=models
-    )
-    stripe = rf'y="([0-9.]+)" [^>]+ fill="{WEIGHT_FILL}" fill-opacity="([0-9.]+)"'
-    stripes = [(float(y), float(much)) for y, much in re.findall(stripe, drawn._repr_svg_())]
-    assert [much for _, much in stripes] == pytest.approx([0.69, 0.98, 0.29, 0.69, 0.29, 0.98], abs=0.01)
-    upper, lower = (y for y, _ in stripes[1:3])
-    assert lower > upper
-    assert stripes[0][0] == lower  # the second model: is, and then evil
-    assert not {"0.70", "1.00"} & set(said(drawn))
-
-
 def test_a_fork_says_what_is_common_once():
     drawn = plotting.forked(
         ["Goku hits Frieza", "because he is"], [("weak,", "meaning"), ("evil,", "meaning")]
@@ -88,7 +72,7 @@ def test_a_fork_says_what_is_common_once():
 
 def map_of(**options):
     words = {"Goku": 1, "evil": 3, "meaning": 4}
-    parts = {"start": [("a vector", "chapter 2")], "look 2": [("again", "")], "end": [("next", "")]}
+    parts = {"word": ("a vector", "chapter 2"), "look 2": ("again", "softmax", ""), "end": ("next", "")}
     given = {"looks": [{"evil": 0.9}, {"Goku": 0.8}], "answer": "Goku", "parts": parts}
     return plotting.whole_model(words, **given | options)
 
@@ -99,16 +83,30 @@ def test_on_the_map_every_word_has_its_place_and_its_vector():
     assert {"a vector", "chapter 2", "again", "next"} <= set(said(drawn))
 
 
-def test_on_the_map_headings_stand_at_the_roads_and_parts_below():
-    places = re.findall(r'y="([0-9.]+)"[^>]*>(a vector|chapter 2|next)<', map_of()._repr_svg_())
-    where = {part: float(y) for y, part in places}
-    assert where["a vector"] == where["chapter 2"] > where["next"]
+def test_on_the_map_what_is_done_stands_at_its_level_and_its_chapter_in_grey_below():
+    found = re.findall(
+        r'y="([0-9.]+)" fill="([^"]+)"[^>]*>(a vector|chapter 2|again|next)<', map_of()._repr_svg_()
+    )
+    where = {part: float(y) for y, _, part in found}
+    assert where["a vector"] < where["chapter 2"] < where["again"] < where["next"]
+    assert [part for _, colour, part in found if colour == plotting.MUTED] == ["chapter 2"]
 
 
-def test_on_the_map_a_query_meets_the_keys_in_every_look():
-    dashed = rf'd="M[0-9.]+ ([0-9.]+) L[0-9.]+ \1" fill="none" stroke="{plotting.QUERY}"[^>]+stroke-dasharray'
-    assert len(re.findall(dashed, map_of()._repr_svg_())) == 2
-    assert len(re.findall(dashed, map_of(looks=[{"evil": 0.9}])._repr_svg_())) == 1
+def test_on_the_map_a_look_has_its_name_in_bold():
+    bold = re.findall(r'font-weight="600"[^>]*>([^<]+)<', map_of()._repr_svg_())
+    assert "again" in bold
+    assert not {"a vector", "softmax", "next"} & set(bold)
+
+
+def test_on_the_map_a_query_meets_each_key_in_every_look():
+    dashed = (
+        rf'd="M([0-9.]+ [0-9.]+) C[^"]+ [0-9.]+" fill="none" stroke="{plotting.QUERY}"[^>]+stroke-dasharray'
+    )
+    once = map_of(looks=[{"evil": 0.9}], parts={})
+    two, one = (re.findall(dashed, drawn._repr_svg_()) for drawn in (map_of(), once))
+    assert len(two) == 4
+    assert len(set(two)) == 2  # all from the query of their look
+    assert len(one) == 2
 
 
 def test_on_the_map_a_look_is_as_thick_as_its_weight():
@@ -132,16 +130,6 @@ def test_on_the_map_a_vector_is_as_thick_beside_its_road_as_where_it_is_brought(
     assert [float(width) for _, width in lanes] == [5.2, 1.2]
 
 
-def test_on_the_map_the_letter_of_a_part_stands_where_it_works_and_in_the_list():
-    parts = {"start": [("a vector", "chapter 2")], "look 2": [("again", ""), ("it asks", "chapter 3")]}
-    drawn = map_of(parts=parts)
-    assert [said(drawn).count(letter) for letter in "ABC"] == [2, 2, 0]
-    listed, two = (
-        re.findall(rf'y="([0-9.]+)"[^>]*>{text}<', drawn._repr_svg_()) for text in ("it asks", "B")
-    )
-    assert [y in listed for y in two] == [True, False]
-
-
 def test_on_the_map_the_first_look_names_its_query_its_keys_and_what_it_brings():
     assert [said(map_of()).count(part) for part in ("query", "key", "value")] == [1, 1, 1]
 
@@ -156,6 +144,11 @@ def test_on_the_map_matrices_have_the_names_of_the_code():
 def test_on_the_map_a_look_goes_to_an_earlier_word():
     with pytest.raises(ValueError, match="'meaning' must be one of the words before the last"):
         map_of(looks=[{"meaning": 1.0}])
+
+
+def test_on_the_map_what_is_done_needs_a_level():
+    with pytest.raises(ValueError, match=r"parts must be of word, place, end, look 1, .*, got look 3"):
+        map_of(parts={"look 3": ("again", "")})
 
 
 def test_a_word_weighs_what_it_may_see():

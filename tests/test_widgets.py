@@ -370,6 +370,14 @@ def test_the_head_for_who_is_meant_asks_by_kind(sentence, asks, meant):
     assert widget.words[widget.word] == asks
 
 
+def test_meaning_asks_for_someone_and_not_with_the_reason():
+    start = "Goku throws the Spirit Bomb at Frieza because he is"
+    layers = [WholeLayer(f"{start} {reason} meaning") for reason in ("desperate", "evil")]
+    rows = [layer.numbers()["weights"][0, -1] for layer in layers]
+    assert torch.equal(*rows)
+    assert layers[0].words[rows[0].argmax()] == "Goku"
+
+
 def test_the_layer_knows_its_words_and_says_which_it_does_not():
     widget = WholeLayer("GOKU, sees bulma!")
     assert widget.words == ["Goku", "sees", "Bulma"]

@@ -39,6 +39,7 @@ from attnlib.plotting.lines import curves, lines
 from attnlib.plotting.looks import two_looks
 from attnlib.plotting.maps import two_steps, word_map
 from attnlib.plotting.matrices import matrices
+from attnlib.plotting.memories import two_memories
 from attnlib.plotting.orders import two_orders
 from attnlib.plotting.pages import pages
 from attnlib.plotting.pieces import pieces
@@ -141,6 +142,7 @@ __all__ = [
     "turned_arrows",
     "two_groupings",
     "two_looks",
+    "two_memories",
     "two_orders",
     "two_steps",
     "under_words",

@@ -68,7 +68,7 @@ def _bytes(number: float) -> str:
 def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
     """Draw what each token pays in a layer of attention: 2d for its projections, n for the core.
 
-    Both parts in units of ``4 d`` operations, and to scale.
+    Both parts in units of ``4 d`` operations, to scale and with their numbers; then the share of the core.
 
     Args:
         d: Width of the layer.
@@ -77,22 +77,24 @@ def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
     Returns:
         The drawing, as the last expression of a cell.
     """
-    left, high, top = EDGE + max(text_width(f"n = {n:,}") for n in lengths) + 8, 30, 34
-    room = WIDE - left - EDGE - 44
-    unit = room / (2 * d + max(lengths))
+    left, high, top = EDGE + max(text_width(f"{n:,} tokens") for n in lengths) + 8, 30, 34
+    unit = (WIDE - left - EDGE - 44) / (2 * d + max(lengths))
     picture = Drawing(WIDE, top + high * len(lengths) + EDGE)
-    picture.text(left, 14, "projections, 2d", anchor="start", colour=MUTED, bold=True)
-    picture.text(left + 2 * d * unit + 30, 14, "core, n", anchor="start", colour=WEIGHT, bold=True)
-    picture.line(
-        (left + 2 * d * unit, top - 8), (left + 2 * d * unit, top + high * len(lengths)), colour=GRID
-    )
+    middle = left + 2 * d * unit
+    picture.text(middle - 8, 14, "projections", anchor="end", colour=MUTED, bold=True)
+    picture.text(middle + 8, 14, "core", anchor="start", colour=WEIGHT, bold=True)
+    picture.line((middle, top - 8), (middle, top + high * len(lengths)), colour=GRID)
     for i, n in enumerate(lengths):
-        y = top + high * i
-        picture.text(left - 8, y + high / 2 - 2, f"n = {n:,}", anchor="end")
+        y, end, said = top + high * i, middle + n * unit, f"{n:,}"
+        at, room = y + high / 2 - 2, text_width(said) + 6
+        picture.text(left - 8, at, f"{n:,} tokens", anchor="end")
         picture.rect(left, y + 2, 2 * d * unit, high - 8, fill=MUTED, opacity=0.3, round=0)
-        picture.rect(left + 2 * d * unit, y + 2, n * unit, high - 8, fill=WEIGHT_FILL, edge=WEIGHT, round=0)
-        end = left + (2 * d + n) * unit + 8
-        picture.text(end, y + high / 2 - 2, f"{n / (2 * d + n):.0%}", anchor="start", colour=WEIGHT)
+        picture.text((left + middle) / 2, at, f"{2 * d:,}")
+        picture.rect(middle, y + 2, n * unit, high - 8, fill=WEIGHT_FILL, edge=WEIGHT, round=0)
+        inside = room <= n * unit
+        picture.text((middle + end) / 2 if inside else end + room / 2 + 2, at, said)
+        end += 8 if inside else room + 10
+        picture.text(end, at, f"{n / (2 * d + n):.0%}", anchor="start", colour=WEIGHT, bold=True)
     return picture
 
 

@@ -22,6 +22,7 @@ def hearing(
     *,
     across: int = 1,
     names: Sequence[str] | None = None,
+    heads: Sequence[str] | None = None,
 ) -> Drawing:
     """Draw sentences, the word that asks in a frame; it stands above them if its weights are given.
 
@@ -34,12 +35,13 @@ def hearing(
         weights: For each, a weight for every word; without them the words stand alone.
         across: How many sentences stand side by side.
         names: For each, what its weights are, written above them.
+        heads: What is written once above each of the columns that stand side by side.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a word is not in its sentence, or the weights do not fit the words.
+        ValueError: If a word is not in its sentence, or the weights or heads do not fit the words or columns.
     """
     lines = [text.split() for text in texts]
     shares = [None] * len(lines) if weights is None else [array(w).tolist() for w in weights]
@@ -48,6 +50,8 @@ def hearing(
             raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
         if share is not None and len(share) != len(line):
             raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
+    if heads is not None and len(heads) != across:
+        raise ValueError(f"each of {across} columns needs a head, got {len(heads)}")
     for room in (20, 9, 6)[weights is None :]:  # around a word; less where a long sentence has no more
         least = 0 if weights is None else NUMBERED + room
         widths = [[max(least, 0.93 * text_width(word) + room) for word in line] for line in lines]
@@ -57,12 +61,15 @@ def hearing(
     above = 0 if weights is None else BOX + FALL + (0 if names is None else NAME)
     row = above + BOX + (10 if weights is None else NUMBER + GAP)
     rows = -(-len(lines) // across)
-    picture = Drawing(wide * across + GAP * (across - 1), row * rows + 4)
+    head = 0 if heads is None else NAME
+    picture = Drawing(wide * across + GAP * (across - 1), head + row * rows + 4)
+    for n, said in enumerate(heads or ()):
+        picture.text(8 + n * (wide + GAP), 13, said, anchor="start", colour=MUTED)
     for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
         left = 8 + n % across * (wide + GAP)
-        top = n // across * row + above + 4
+        top = head + n // across * row + above + 4
         _draw(picture, left, top, line, widths[n], line.index(word), share)
-        if names is not None:
+        if names is not None and names[n]:
             picture.text(left, top - above + 9, names[n], anchor="start", bold=True)
     return picture
 

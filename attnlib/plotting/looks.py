@@ -12,7 +12,6 @@ from attnlib.plotting.drawing import Drawing, text_width
 
 EDGE, BOX, LINE, GAP = 8, 28, 34, 30  # at the sides; of a cell; of a question; between the looks
 APART = 26  # between sentences
-STRIPE = 5  # of a start, where a cell shows several
 
 Weights = Tensor | Sequence[Sequence[float]]
 
@@ -29,15 +28,14 @@ def two_looks(
 
     The first row has its weight at the word that is fetched, whose value goes into the question of the
     second; that has still to choose between others, unless the weights are given. Then the cells are as full
-    as their weights, and the largest of each row is written. Of several models each has a stripe in every
-    cell, always at the same height.
+    as their weights, and the largest of each row is written.
 
     Args:
         text: The sentence, or several as long as each other, to stand one below the other.
         fetched: The word of the first look, for each sentence.
         found: Between which words the second look has to choose.
         labels: What each look asks.
-        weights: For each sentence what both looks give to its words, (2, words), or (models, 2, words).
+        weights: For each sentence what both looks give to its words, (2, words).
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -55,15 +53,13 @@ def two_looks(
     given = [None] * len(lines) if weights is None else [weights] if one else list(weights)
     shares = [None if rows is None else array(rows) for rows in given]
     for line, rows in zip(lines, shares, strict=True):
-        if rows is not None and (rows.ndim > 3 or rows.shape[-2:] != (2, len(line))):
+        if rows is not None and rows.shape != (2, len(line)):
             raise ValueError(f"weights must be (2, {len(line)}) to fit the words, got {rows.shape}")
     widths = [max(0.93 * text_width(word) + 9 for word in words) for words in zip(*lines, strict=True)]
-    striped = [STRIPE * len(rows) for rows in shares if rows is not None and rows.ndim == 3]
-    box = max([BOX, *striped])
-    high = BOX + 2 * (LINE + box) + GAP
+    high = BOX + 2 * (LINE + BOX) + GAP
     picture = Drawing(sum(widths) + 2 * EDGE, (high + APART) * len(lines) - APART + EDGE)
     for n, (line, reason, rows) in enumerate(zip(lines, reasons, shares, strict=True)):
-        _draw(picture, (high + APART) * n, line, widths, reason, found, labels, rows, box)
+        _draw(picture, (high + APART) * n, line, widths, reason, found, labels, rows)
     return picture
 
 
@@ -76,46 +72,32 @@ def _draw(
     found: Sequence[str],
     labels: tuple[str, str],
     shares: np.ndarray | None,
-    box: float,
 ) -> None:
-    """Draw one sentence, its words with their upper edge at ``top``, and its two looks in cells so high."""
+    """Draw one sentence, its words with their upper edge at ``top``, and its two looks."""
     left = [EDGE + sum(widths[:j]) for j in range(len(words))]
     for x, wide, word in zip(left, widths, words, strict=True):
         picture.text(x + wide / 2, top + BOX / 2, word, colour=KEY)
-    step = LINE + box + GAP
+    step = LINE + BOX + GAP
     for n, ends in enumerate(([fetched], found)):
         y = top + BOX + step * n
         picture.text(EDGE, y + LINE / 2, labels[n], anchor="start", bold=True)
         _question(picture, y + 4, words[-1], fetched.strip(",") if n else "")
         for j, (x, wide, word) in enumerate(zip(left, widths, words, strict=True)):
-            cell = (x + 1, y + LINE, wide - 2, box)
+            cell = (x + 1, y + LINE, wide - 2, BOX)
             picture.rect(*cell, fill=GRID, opacity=0.35)
             if shares is None:
                 if word in ends:
                     picture.rect(*cell, fill=WEIGHT, opacity=0.45 if n == 0 else 0.22)
                     picture.text(x + wide / 2, y + LINE + BOX / 2, "all" if n == 0 else "?", bold=True)
                 continue
-            if shares.ndim == 3:
-                _stripes(picture, cell, shares[:, n, j])
-                continue
             share = float(shares[n][j])
             picture.rect(*cell, fill=WEIGHT_FILL, opacity=round(0.98 * share, 3))
             if share == max(shares[n]):  # the one that counts
                 picture.text(x + wide / 2, y + LINE + BOX / 2, f"{share:.2f}", bold=True)
     at = left[words.index(fetched)] + widths[words.index(fetched)] / 2
-    start = top + BOX + LINE + box + 2
+    start = top + BOX + LINE + BOX + 2
     picture.arrow((at, start), (at, top + BOX + step + 2), colour=VALUE, thick=2.4)
     picture.text(at - 8, start + GAP / 2, "its value", colour=VALUE, anchor="end")
-
-
-def _stripes(picture: Drawing, cell: tuple[float, float, float, float], shares: Sequence[float]) -> None:
-    """Draw one stripe per model into a cell, as full as its weight; of nearly nothing there is none."""
-    x, y, wide, high = cell
-    each = high / len(shares)
-    for n, share in enumerate(shares):
-        if share >= 0.02:
-            opacity = 0.98 * float(share)
-            picture.rect(x, y + each * n + 0.3, wide, each - 0.6, fill=WEIGHT_FILL, opacity=opacity, round=1)
 
 
 def _question(picture: Drawing, y: float, word: str, carried: str) -> None:

@@ -23,6 +23,7 @@ def word_map(
     points: Mapping[str, Sequence[float]],
     groups: Mapping[str, Sequence[str]] | None = None,
     *,
+    beside: Mapping[str, tuple[float, float]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw words as labelled points; the labels do not cover each other or the points.
@@ -31,6 +32,8 @@ def word_map(
         points: Where each word lies.
         groups: Words that belong together, by the name of the group; each gets a colour and a marker, and its
             name stands at the outer side of its words. A word of none is drawn as a ring, its name in bold.
+        beside: For a word whose label would be taken for that of another point, where it stands instead, seen
+            from its own: to the right and up, in points.
         ax: Where to draw.
 
     Returns:
@@ -51,7 +54,7 @@ def word_map(
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_adjustable("datalim")
     ax.spines[:].set_visible(False)
-    _label(ax, points, {word: colour for word, (colour, _) in look.items()}, bold=alone)
+    _label(ax, points, {word: colour for word, (colour, _) in look.items()}, bold=alone, beside=beside)
     for i, (name, words) in enumerate((groups or {}).items()):
         own, colour = [points[word] for word in words], GROUPS[i % len(GROUPS)]
         _name_group(ax, name, own, list(points.values()), colour)
@@ -152,6 +155,7 @@ def _label(
     lines: Sequence[tuple[np.ndarray, np.ndarray]] = (),
     *,
     bold: Sequence[str] = (),
+    beside: Mapping[str, tuple[float, float]] | None = None,
 ) -> None:
     """Write each word beside its point, where it covers least of what is there already."""
     figure = ax.figure
@@ -166,7 +170,7 @@ def _label(
     frame = ax.get_window_extent(renderer)
     for word, (x, y) in points.items():
         best = None
-        for dx, dy in _OFFSETS:
+        for dx, dy in [beside[word]] if beside and word in beside else _OFFSETS:
             text = ax.annotate(
                 word,
                 (x, y),

@@ -7,21 +7,25 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from attnlib.plotting._style import GRID, INK, KEY, MUTED, QUERY, WEIGHT_FILL, array
+from attnlib.plotting._style import GRID, INK, KEY, MUTED, QUERY, SERIES, WEIGHT_FILL, array
 from attnlib.plotting.drawing import Drawing, column, text_width
 
 EDGE, CELL, HEAD, FOOT = 8, 19, 26, 22  # margins, cells, and the lines above and below, in pixels
-ROOM = 14  # between two masks
+ROOM, NAMES = 14, 18  # between two masks, and for names over their columns
 
 
 def small_masks(
-    masks: Mapping[str, tuple[Tensor | np.ndarray, str]], *, words: Sequence[str] = ()
+    masks: Mapping[str, tuple[Tensor | np.ndarray, str]],
+    *,
+    words: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> Drawing:
-    """Draw masks in a row, each under its name and over its rule; what is open above the diagonal stands out.
+    """Draw masks in a row, each under its name and over its rule; what is open above the diagonal is framed.
 
     Args:
         masks: By name, each ``(T, S)``, True = may attend, and its rule in a few signs.
         words: Names of the rows, written once on the left.
+        columns: Names of the columns, written over each mask.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -33,22 +37,29 @@ def small_masks(
     for name, table in tables.items():
         if table.ndim != 2:
             raise ValueError(f"{name} must be a mask (T, S), got shape {table.shape}")
+    cell = column(columns, least=CELL, room=5)  # how wide; CELL is how high
     wide = [
-        max(table.shape[1] * CELL, text_width(name), text_width(masks[name][1])) + ROOM
+        max(table.shape[1] * cell, text_width(name), text_width(masks[name][1])) + ROOM
         for name, table in tables.items()
     ]
     tall = max(len(table) for table in tables.values()) * CELL
     start = EDGE + (column(words, room=0) if words else 0)
-    picture = Drawing(start + sum(wide) + EDGE, EDGE + HEAD + tall + FOOT + EDGE)
+    top = EDGE + HEAD + (NAMES if columns else 0)
+    picture = Drawing(start + sum(wide) + EDGE, top + tall + FOOT + EDGE)
     for i, word in enumerate(words):
-        picture.text(start, EDGE + HEAD + (i + 0.5) * CELL, word, anchor="end", colour=QUERY)
+        picture.text(start, top + (i + 0.5) * CELL, word, anchor="end", colour=QUERY)
     for n, (name, table) in enumerate(tables.items()):
         middle = start + sum(wide[:n]) + wide[n] / 2
-        left, top = middle - table.shape[1] * CELL / 2, EDGE + HEAD
+        left = middle - table.shape[1] * cell / 2
         picture.text(middle, EDGE + 8, name, colour=INK, bold=True)
+        for j, word in enumerate(columns):
+            picture.text(left + (j + 0.5) * cell, top - NAMES / 2, word, colour=KEY)
         for (i, j), may in np.ndenumerate(table):
-            fill, opacity = (GRID, 0.6) if not may else (KEY, 0.55) if j > i else (WEIGHT_FILL, 1)
-            x, y = left + j * CELL, top + i * CELL
-            picture.rect(x + 1, y + 1, CELL - 2, CELL - 2, fill=fill, opacity=opacity, round=3)
+            fill, opacity = (WEIGHT_FILL, 1) if may else (GRID, 0.6)
+            edge = SERIES[3] if may and j > i else "none"
+            x, y = left + j * cell, top + i * CELL
+            picture.rect(
+                x + 1, y + 1, cell - 2, CELL - 2, fill=fill, opacity=opacity, edge=edge, thick=1.8, round=3
+            )
         picture.text(middle, top + tall + FOOT / 2 + 4, masks[name][1], colour=MUTED)
     return picture

@@ -27,6 +27,7 @@ def attention_table(
     mask: Tensor | np.ndarray | Sequence[Sequence[bool]] | None = None,
     row: int | None = None,
     digits: int = 2,
+    asking: str = "queries",
 ) -> Drawing:
     """Draw what attention computes as one table, which grows with what is given.
 
@@ -44,6 +45,7 @@ def attention_table(
         mask: ``(T, S)``, True = may attend; the other cells are hidden.
         row: The query to look at; the names and numbers of the others are pale.
         digits: Decimals of all numbers.
+        asking: What stands over the words that ask.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -60,17 +62,18 @@ def attention_table(
     mask = np.ones((T, S), bool) if mask is None else _table("mask", mask, (T, S)) > 0
     if row is not None and not 0 <= row < T:
         raise ValueError(f"row must be one of the {T} queries, from 0 to {T - 1}, got {row}")
-    return _Table(words, keys, scores, weights, values, output, mask, row, digits).draw()
+    return _Table(words, keys, scores, weights, values, output, mask, row, digits, asking).draw()
 
 
 class _Table:
     """The sizes and places of one attention table."""
 
-    def __init__(self, words, keys, scores, weights, values, output, mask, row, digits) -> None:
+    def __init__(self, words, keys, scores, weights, values, output, mask, row, digits, asking) -> None:
         self.words, self.keys, self.mask, self.row, self.digits = words, keys, mask, row, digits
+        self.asking = asking
         self.scores, self.weights, self.values, self.output = scores, weights, values, output
         every = [self._say(x) for part in (scores, weights, values) if part is not None for x in part.flat]
-        self.side = column([*words, "queries"], room=18)
+        self.side = column([*words, asking], room=18)
         self.left = EDGE + self.side + 8
         wide = column([*keys, *every], least=44, room=10)
         out = [self._say(x) for x in output.flat] if output is not None else []
@@ -120,7 +123,7 @@ class _Table:
     def _draw_labels(self) -> None:
         p, middle = self.picture, (self.left + self.right) / 2
         p.text(middle, EDGE + 8, "keys", colour=KEY, bold=True)
-        p.text(EDGE + self.side / 2, EDGE + 20 + HEAD / 2, "queries", colour=QUERY, bold=True)
+        p.text(EDGE + self.side / 2, EDGE + 20 + HEAD / 2, self.asking, colour=QUERY, bold=True)
         for j, word in enumerate(self.keys):
             x, _ = self._cell(0, j)
             p.rect(x + 2, EDGE + 20, self.wide - 4, HEAD, fill=KEY, opacity=0.14)

@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, text_width
 
-WIDTH, EDGE, TITLE, BOX, STRIP, FALL, SHELF, GAP = 470, 8, 24, 52, 11, 40, 24, 2
+WIDTH, EDGE, TITLE, BOX, STRIP, FALL, SHELF, GAP = 470, 8, 24, 58, 17, 40, 24, 2
 COLOURS = {"q": QUERY, "k": KEY, "v": VALUE, "o": OUTPUT}
 TABLE, SLOT, WIDE = "t", 12, 18  # the letter of the table; room for a thin arrow, and for one of the table
 Way = tuple[Sequence[tuple[str, str, str]], str, float, tuple[float, str]]
 
 
 def traffic(
-    ways: Mapping[str, Way], table: str, *, parts: Mapping[str, Sequence[tuple[float, float]]] | None = None
+    ways: Mapping[str, Way],
+    table: str,
+    *,
+    parts: Mapping[str, Sequence[tuple[float, float]]] | None = None,
+    needs: Mapping[str, str] | None = None,
 ) -> Drawing:
     """Draw kernels as wide as their time over slow memory, with an arrow for all that they read and write.
 
@@ -25,6 +29,8 @@ def traffic(
         table: How much the table is, written at its arrows where there is room.
         parts: By name of a way, for each of its kernels the seconds it needs at least, and those it took
             alone; they stand in the boxes. Without, the kernels of a way share its time alike.
+        needs: By name of a way, words for what it needs at least; they stand beside the colour that shows
+            it, in the first kernel with room, or behind the last.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -52,6 +58,8 @@ def traffic(
             _kernel(picture, x, top, wide - GAP, kernel, share, n == len(kernels))
             _moves(picture, x, top + BOX, wide - GAP, kernel, table)
             x += wide
+        if name in (needs or {}):
+            _name_needs(picture, needs[name], top, shares[name], unit)
     return picture
 
 
@@ -80,6 +88,17 @@ def _kernel(
     else:
         raise ValueError(f"the name of {name} has no room: draw fewer kernels")
     picture.text(x + wide / 2, top + (3 * line if inside else 2 * line + 1), words)
+
+
+def _name_needs(picture: Drawing, words: str, top: float, shares: Sequence, unit: float) -> None:
+    """Write what a way needs at least behind its colour, in the first kernel with room or after the last."""
+    x, y, words = EDGE, top + BOX - STRIP / 2, f"← {words}"
+    for least, took, _ in shares:
+        if (took - least) * unit > text_width(words) + 2 * GAP + 8:
+            picture.text(x + least * unit + 6, y, words, anchor="start")
+            return
+        x += took * unit
+    picture.text(x + 8, y, words, anchor="start")
 
 
 def _moves(picture: Drawing, x: float, top: float, wide: float, kernel: tuple, table: str) -> None:

@@ -7,44 +7,43 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 from attnlib.plotting.drawing import SIZE, Drawing, text_width
 
-EDGE, LAST, WIDE = 30, 256, 352  # the first road; the last one; how wide it all is
-LINE, BOX = 21, 24  # of a line of text; of a word
-LOOK, BETWEEN = 118, 18  # how much of a road a look takes, and what lies between two
-HEAD = 116  # where the first look begins: below words, vectors and places
-KEYS, MEET = 26, LOOK - 34  # in a look: where keys and query stand, and where what is heard arrives
-LANE = 12  # of a plain vector, beside its road
-MARK = 8  # the radius of the letter of a part
+EDGE, LAST, WIDE = 32, 236, 370  # the first road; the last one; how wide it all is
+BESIDE, LINE = LAST + 31, 15  # where what is done at a level is written; of a line of it
+LOOK, BETWEEN, BOX = 126, 16, 28  # how much of a road a look takes; what lies between two; of a word
+HEAD = 118  # where the first look begins: below words, vectors and places
+KEYS, MEET = 36, LOOK - 32  # in a look: where keys and query stand, and where what is heard arrives
+LANE = 14  # of a plain vector, beside its road
 
 
 def whole_model(
     words: Mapping[str, int],
     looks: Sequence[Mapping[str, float]],
     answer: str,
-    parts: Mapping[str, Sequence[tuple[str, str]]],
+    parts: Mapping[str, Sequence[str]],
     *,
     matrices: Sequence[tuple[str, str, str]] = (),
 ) -> Drawing:
     """Draw the road of every word through the looks, down to the next word.
 
-    The last word looks: a dashed line is where its query meets the keys. What it hears in all looks but
-    the last is added to it, and its road is green from there on. What it hears in the last look is the
-    answer: of each word the plain vector, which runs beside its road in green. The parts have letters where
-    they work, and are listed below; a part that works in two looks has one letter.
+    The last word looks: a dashed bow leads from its query to each key. What it hears in all looks but the
+    last is added to it, and its road is green from there on. What it hears in the last look is the answer:
+    of each word the plain vector, which runs beside its road in green. What is done at each level stands
+    to the right of it.
 
     Args:
         words: Some words of a sentence, the last of which looks, each with its place.
         looks: For each look, how much it gives to some of the words before.
         answer: The next word.
-        parts: What there is at ``"start"``, in each look (``"look 1"`` and so on), where what is heard there
-            arrives (``"sum 1"`` and so on), and at ``"end"``: lines of two texts, a part and its chapter,
-            which get a letter and are listed, or a heading and nothing, which stands beside the last road.
+        parts: What is done at ``"word"``, at ``"place"``, in each look (``"look 1"`` and so on), where what
+            is heard there arrives (``"sum 1"`` and so on), and at ``"end"``: lines of text, the first of
+            which is bold in a look. The last, which may be empty, says in grey where that was told.
         matrices: For each look, what makes its keys, its query and its values, as the code calls them.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a look goes to a word that is not there.
+        ValueError: If a look goes to a word that is not there, or a part has no place.
     """
     names = list(words)
     for heard in (word for look in looks for word in look):
@@ -54,43 +53,28 @@ def whole_model(
     at = {word: EDGE + apart * j for j, word in enumerate(names)}
     step = LOOK + BETWEEN
     bottom = HEAD + step * len(looks)
-    listed = list(dict.fromkeys(line for lines in parts.values() for line in lines if line[1]))
-    picture = Drawing(WIDE, bottom + 50 + (LINE * len(listed) + 10 if listed else 0))
-    for n in range(len(looks)):  # a band for each look, below all else
-        picture.rect(0, HEAD + step * n - 8, WIDE, LOOK, fill=WEIGHT, opacity=0.08, round=8)
-    last = HEAD + step * (len(looks) - 1)
-    for x in at.values():
-        picture.line((x, 50), (x, last + KEYS), colour=GRID, thick=5)
-    for word in names[:-1]:
-        x = at[word] - LANE
-        picture.line((x, 50), (x, last + KEYS), colour=VALUE, **_green(looks[-1].get(word, 0.0)))
-    x = at[names[-1]]
-    for n in range(len(looks) - 1):  # what was heard is on its road from now on
-        ends = HEAD + step * n + MEET, HEAD + step * (n + 1) + (KEYS if n == len(looks) - 2 else MEET)
-        picture.line(*((x, y) for y in ends), colour=VALUE, thick=5, opacity=0.55)
+    tops = [HEAD + step * n for n in range(len(looks))]
+    levels = {"word": 43.0, "place": 79.0, "end": bottom + 10 + BOX / 2}
+    levels |= {f"look {n}": top + KEYS - LINE / 2 for n, top in enumerate(tops, 1)}
+    levels |= {f"sum {n}": top + MEET for n, top in enumerate(tops, 1)}
+    if lost := set(parts) - set(levels):
+        raise ValueError(f"parts must be of {', '.join(levels)}, got {', '.join(sorted(lost))}")
+    picture = Drawing(WIDE, bottom + 48)
+    for top in tops:  # a band for each look, below all else
+        picture.rect(0, top - 8, WIDE, LOOK, fill=WEIGHT, opacity=0.08, round=8)
+    _roads(picture, at, tops, looks[-1])
     for word, place in words.items():
         _start(picture, at[word], word, place, asks=word == names[-1])
     for n, look in enumerate(looks):
-        top = HEAD + step * n
         made = matrices[n] if matrices else ("key", "query", "value") if n == 0 else None
-        _look(picture, top, look, at, made, code=bool(matrices), last=n == len(looks) - 1)
-        _beside(picture, top + KEYS, parts.get(f"look {n + 1}", ()))
-    x, half = at[names[-1]], text_width(answer) / 2 + 8
-    picture.arrow((x, bottom - BETWEEN - 24), (x, bottom + 8), colour=OUTPUT, thick=2.4)
-    picture.rect(x - half, bottom + 10, 2 * half, BOX + 4, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
-    picture.text(x, bottom + 10 + BOX / 2 + 2, answer, bold=True)
-    _beside(picture, bottom + 12 + BOX / 2, parts.get("end", ()), start=x + half + 8)
-    where = {"start": (LAST + 56, 78), "end": (x - half - 18, bottom + 12 + BOX / 2)}
-    where |= {f"look {n + 1}": (LAST + 28, HEAD + step * n + KEYS + 26) for n in range(len(looks))}
-    where |= {f"sum {n + 1}": (LAST - 22, HEAD + step * n + MEET - 22) for n in range(len(looks))}
-    for n, (part, chapter) in enumerate(listed):
-        y = bottom + 62 + LINE * n
-        _letter(picture, EDGE - 12, y, n)
-        picture.text(EDGE + 4, y, part, anchor="start")
-        picture.text(WIDE - 8, y, chapter, anchor="end", colour=MUTED)
+        _look(picture, tops[n], look, at, made, code=bool(matrices), last=n == len(looks) - 1)
+    half = text_width(answer) / 2 + 8
+    picture.arrow((LAST, tops[-1] + MEET + 12), (LAST, bottom + 8), colour=OUTPUT, thick=2.4)
+    picture.rect(LAST - half, bottom + 10, 2 * half, BOX, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
+    picture.text(LAST, levels["end"], answer, bold=True)
     for place, lines in parts.items():
-        for along, line in enumerate(line for line in lines if line[1]):
-            _letter(picture, where[place][0] + 24 * along, where[place][1], listed.index(line))
+        start = max(BESIDE, LAST + half + 8) if place == "end" else BESIDE
+        _beside(picture, start, levels[place], lines, bold=place.startswith("look"))
     return picture
 
 
@@ -99,10 +83,19 @@ def _green(share: float) -> dict[str, float]:
     return {"thick": 1.2 + 5 * share, "opacity": 0.35 + 0.65 * share}
 
 
-def _letter(picture: Drawing, x: float, y: float, part: int) -> None:
-    """Draw the letter of a part, in a ring: A for the first."""
-    picture.circle(x, y, MARK, edge=MUTED)
-    picture.text(x, y, chr(ord("A") + part))
+def _roads(
+    picture: Drawing, at: Mapping[str, float], tops: Sequence[float], look: Mapping[str, float]
+) -> None:
+    """Draw the road of each word, its plain vector beside it, and the last road green where it has heard."""
+    ends = tops[-1] + KEYS
+    for x in at.values():
+        picture.line((x, 50), (x, ends), colour=GRID, thick=5)
+    for word in list(at)[:-1]:
+        x = at[word] - LANE
+        picture.line((x, 50), (x, ends), colour=VALUE, **_green(look.get(word, 0.0)))
+    for n, top in enumerate(tops[:-1]):
+        below = ends if n == len(tops) - 2 else tops[n + 1] + MEET
+        picture.line((LAST, top + MEET), (LAST, below), colour=VALUE, thick=5, opacity=0.55)
 
 
 def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> None:
@@ -110,9 +103,9 @@ def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> 
     picture.text(x, 20, word, bold=True)
     for j, opacity in enumerate((0.5, 0.15, 0.35, 0.7) if asks else (0.2, 0.6, 0.4, 0.25)):
         picture.rect(x - 20 + 10 * j, 36, 10, 14, fill=SERIES[0], opacity=opacity + 0.2, round=0)
-    picture.circle(x, 78, 9, edge=INK, thick=1.4)
-    picture.text(x, 77.5, "+", bold=True)
-    picture.text(x + 13, 78, str(place), anchor="start", colour=MUTED)
+    picture.circle(x, 79, 9, edge=INK, thick=1.4)
+    picture.text(x, 78.5, "+", bold=True)
+    picture.text(x + 12, 79, str(place), anchor="start", colour=MUTED, size=11)
 
 
 def _look(
@@ -125,10 +118,9 @@ def _look(
     code: bool,
     last: bool,
 ) -> None:
-    """Draw a look of the last word: keys on the roads, a query, and what is brought, thick by weight."""
+    """Draw a look of the last word: a query, keys on the roads, and what is brought, thick by weight."""
     names = list(at)
     asks, keys, meet = at[names[-1]], top + KEYS, top + MEET
-    picture.line((at[names[0]], keys), (asks, keys), colour=QUERY, thick=1.2, dashed=True)
     for word in names[:-1]:
         share = look.get(word, 0.0)
         start, leaves = (at[word] - LANE, keys) if last else (at[word], keys + 16)
@@ -138,13 +130,22 @@ def _look(
             colour=VALUE,
             **_green(share),
         )
+    for n, word in enumerate(names[:-1]):
+        lift = keys - 14 - 22 * (len(names) - 2 - n) / max(1, len(names) - 2)
+        picture.path(
+            f"M{asks:.1f} {keys:.1f} C{asks - 16:.1f} {lift:.1f} {at[word] + 16:.1f} {lift:.1f} "
+            f"{at[word]:.1f} {keys:.1f}",
+            colour=QUERY,
+            thick=1.2,
+            dashed=True,
+        )
         picture.circle(at[word], keys, 6, fill=KEY)
     picture.circle(asks, keys, 6, fill=QUERY)
     if made:
-        (key, query, value), size = made, 12 if code else SIZE
-        picture.text(at[names[0]] + 9, keys - 13, key, colour=KEY, anchor="start", code=code, size=size)
-        picture.text(asks - 11, keys - 13, query, colour=QUERY, anchor="end", code=code, size=size)
-        picture.text(asks + 16, meet, value, colour=VALUE, anchor="start", code=code, size=size)
+        (key, query, value), size = made, 11 if code else SIZE
+        picture.text(at[names[0]] + 4, keys + 12, key, colour=KEY, anchor="start", code=code, size=size)
+        picture.text(asks - 6, keys + 12, query, colour=QUERY, anchor="end", code=code, size=size)
+        picture.text(asks - 16, meet + 14, value, colour=VALUE, anchor="end", code=code, size=size)
     picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
     if last:
         picture.circle(asks, meet, 4, fill=OUTPUT)
@@ -152,9 +153,11 @@ def _look(
         picture.text(asks, meet - 0.5, "+", bold=True)
 
 
-def _beside(
-    picture: Drawing, y: float, lines: Sequence[tuple[str, str]], *, start: float = LAST + 16
-) -> None:
-    """Write the headings among the lines, beside the last road."""
-    for n, (heading, _) in enumerate(line for line in lines if not line[1]):
-        picture.text(start, y + LINE * n, heading, anchor="start", bold=True)
+def _beside(picture: Drawing, x: float, y: float, lines: Sequence[str], *, bold: bool) -> None:
+    """Write what is done at a level, and in grey where it was told, the middle of its lines there."""
+    *done, told = lines
+    for n, line in enumerate([*done, told] if told else done):
+        grey = told != "" and n == len(done)
+        middle = y + LINE * (n - (len(done) - 1 + bool(told)) / 2)
+        style = {"colour": MUTED, "size": 11} if grey else {"bold": bold and n == 0, "size": 12}
+        picture.text(x, middle, line, anchor="start", **style)

@@ -36,8 +36,9 @@ BEINGS = {  # someone, male, good
     "street": (-1, 0, -0.1), "apple": (-0.9, 0, 0.4), "phone": (-1, 0, 0.2), "cake": (-0.8, 0, 0.5),
     "letter": (-0.9, 0, 0), "animal": (-0.6, 0, 0.2),
 }  # fmt: skip
-PRONOUNS = {  # asks who, asks male
+PRONOUNS = {  # asks who, asks male; and meaning, after which a name is to follow
     "he": (1, 1), "she": (1, -1), "they": (1, 0), "him": (0.9, 1), "her": (0.9, -1), "it": (-1, 0),
+    "meaning": (1, 0),
 }  # fmt: skip
 DEEDS = {  # good, does
     "throws": (0, 1), "fights": (-0.1, 1), "helps": (0.5, 0.9), "sees": (0, 0.6), "gives": (0.3, 0.9),
@@ -76,10 +77,10 @@ def places() -> Tensor:
 def hand_set_weights() -> dict[str, Tensor]:
     """Return ``W_Q, W_K, W_V, W_O`` for ``x @ W``, each ``(10, 10)``: five columns a head.
 
-    *Who is meant*: he, she and they ask for someone of that kind, rather early in the sentence; it asks for
-    a thing, rather late. Qualities look for who has them, deeds for what is done to; good looks to good.
-    *The word before*: the query is the clock one word ago, the key is the clock. Both hand over what the
-    word is, and the second counts a quarter.
+    *Who is meant*: he, she, they and meaning ask for someone of that kind, rather early in the sentence; it
+    asks for a thing, rather late. Qualities look for who has them, deeds for what is done to; good looks to
+    good. *The word before*: the query is the clock one word ago, the key is the clock. Both hand over what
+    the word is, and the second counts a quarter.
     """
     W = {name: torch.zeros(10, 10, dtype=torch.float64) for name in ("q", "k", "v", "o")}
     someone, male, good, asks, asks_male, does = range(6)

@@ -71,17 +71,18 @@ def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, wid
     heads = page.locator(".pa-heads")
     assert_numbers_are_pythons(page, widget)
     before = int(heads.locator(".pa-total").get_attribute("data-value"))
+    assert heads.locator(".pa-total").inner_text() == "All tokens: 17 of 18 right; wrong: match of c3."
     head, token, letter = heads.locator("fieldset").all()
     for group, key in ((head, "ArrowRight"), (token, "ArrowLeft"), (letter, "ArrowRight")):
         group.locator("input:checked").focus()
         page.keyboard.press(key)
         assert_numbers_are_pythons(page, widget)
-    assert (widget.head, widget.token) == (1, 4)
+    assert (widget.head, widget.token) == (3, 1)
     digit = heads.locator("input[type=range]")
     digit.focus()
     page.keyboard.press("End")
     assert_numbers_are_pythons(page, widget)
-    assert widget.digits[4] == 7
+    assert widget.digits[1] == 7
     for n, box in enumerate(heads.locator("input[role=switch]").all()):
         box.focus()
         page.keyboard.press("Space")
@@ -89,7 +90,7 @@ def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, wid
         assert widget.used[n] is False
     assert int(heads.locator(".pa-total").get_attribute("data-value")) < before - 3
     page.wait_for_timeout(600)
-    assert "answers right" in heads.locator("[role=status]").text_content()
+    assert " of 18 right" in heads.locator("[role=status]").text_content()
     assert page.trouble == []
 
 
@@ -98,17 +99,17 @@ def test_hovering_shows_and_only_a_click_chooses(visit, widget):
     heads = page.locator(".pa-heads")
     heads.scroll_into_view_if_needed()
     told = heads.locator(".pa-answers caption").inner_text()
-    heads.locator("g[data-token='2']").last.hover()
-    assert heads.locator(".pa-canvas").get_attribute("data-token") == "2"
-    assert heads.locator(".pa-beam").count() == 3
+    heads.locator("g[data-token='5']").last.hover()
+    assert heads.locator(".pa-canvas").get_attribute("data-token") == "5"
+    assert heads.locator(".pa-beam").count() == 6
     assert heads.locator(".pa-answers caption").inner_text() == told
     heads.locator(".pa-total").hover()
-    assert heads.locator(".pa-canvas").get_attribute("data-token") == "5"
-    assert_numbers_are_pythons(page, widget)
-    assert widget.token == 5
-    heads.locator("g[data-token='2']").last.click()
+    assert heads.locator(".pa-canvas").get_attribute("data-token") == "2"
     assert_numbers_are_pythons(page, widget)
     assert widget.token == 2
+    heads.locator("g[data-token='5']").last.click()
+    assert_numbers_are_pythons(page, widget)
+    assert widget.token == 5
     assert page.trouble == []
 
 

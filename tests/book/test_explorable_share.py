@@ -42,6 +42,10 @@ SMALL = """root => [...root.querySelectorAll("button, input, select, [role=slide
 GLIDES = (
     "root => getComputedStyle(root.querySelector('.pa-canvas path, .pa-share, .pa-cell')).transitionDuration"
 )
+# on a phone what is far away is not laid out, so the first way there is a guess: come nearer until there is something
+APPROACH = (
+    "name => { const root = document.querySelector(name); root.scrollIntoView(); return root.innerText; }"
+)
 SHOWN = """root => [...[...root.children].filter((node) => node.role !== "status").map((node) => node.innerText),
   ...[...root.querySelectorAll("[data-value]")].map((node) => node.dataset.value)]"""
 
@@ -52,10 +56,7 @@ def sent(request, chromium, address):
     name = request.param
     with visits(chromium, address) as open_page:
         page = open_page(WHERE[name], reduced_motion="reduce", **PHONE)
-        page.locator(
-            f".pa-{name}"
-        ).scroll_into_view_if_needed()  # on a phone what is far away is not laid out
-        page.wait_for_function(f"document.querySelector('.pa-{name}').innerText")
+        page.wait_for_function(APPROACH, arg=f".pa-{name}")
         first = page.locator(f".pa-{name}").evaluate(SHOWN)
         page.evaluate("hash => { location.hash = hash; }", f"explore={name}&{STATES[name]}")
         page.wait_for_timeout(350)

@@ -55,7 +55,7 @@ function build({ model, state, update }) {
   const table = make("table", { class: "pa-scores" }, make("caption", {}, "Weight where the relation points"),
     columns(["head", ...RELATIONS, "use it"]), body);
   const replies = make("table", { class: "pa-answers" }, make("caption", {}),
-    columns(["digit of the", "is", "answered", "sure"]), make("tbody", {}));
+    columns(["relation", "right", "answer", "how sure"]), make("tbody", {}));
   const total = make("p", { class: "pa-total" });
 
   // a click chooses; hovering shows for a moment what a token would look at, and chooses nothing
@@ -114,7 +114,7 @@ function build({ model, state, update }) {
     });
     switches.forEach(([, put], h) => put(now.used[h]));
 
-    replies.querySelector("caption").textContent = `What ${names[token]} is told`;
+    replies.querySelector("caption").textContent = `What ${names[token]} answers`;
     replies.querySelector("tbody").replaceChildren(...RELATIONS.map((name, r) => {
       const at = points[token][r];
       const said = best(answers[token][r]);
@@ -124,16 +124,18 @@ function build({ model, state, update }) {
       const shown = cells.map((text, n) => make("td", n === 2 ? { "data-kind": "sure", "data-value": String(at < 0 ? NaN : sure) } : {}, text));
       return row(name, shown, at < 0 ? {} : { class: right ? "pa-right" : "pa-wrong" });
     }));
-    const asked = points.flatMap((p, i) => p.map((at, r) => (at < 0 ? null : best(answers[i][r]) === now.digits[at])).filter((x) => x !== null));
-    const rightOnes = asked.filter(Boolean).length;
+    const asked = points.flatMap((p, i) => p.map((at, r) => [at, i, r]).filter(([at]) => at >= 0));
+    const wrong = asked.filter(([at, i, r]) => best(answers[i][r]) !== now.digits[at]).map(([, i, r]) => `${RELATIONS[r]} of ${names[i]}`);
+    const rightOnes = asked.length - wrong.length;
+    const which = wrong.length === 1 ? `; wrong: ${wrong[0]}.` : ".";
     total.setAttribute("data-value", String(rightOnes));
-    total.replaceChildren("All tokens together: ", make("strong", {}, `${rightOnes} of ${asked.length}`), " answers right.");
+    total.replaceChildren("All tokens: ", make("strong", {}, `${rightOnes} of ${asked.length}`), ` right${which}`);
     return `${told} ${total.textContent}`;
   }
   return {
     parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("div", { class: "pa-bar pa-edit" }, letters, digitLabel),
       make("div", { class: "pa-main" }, table, make("div", {}, replies, total))],
-    help: "Click a token, or choose it with the arrow keys; pointing at one only shows it for a moment. The lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter. The table takes the mean over the tokens from which the three relations point to three different places.",
+    help: "Click a token, or choose it with the arrow keys; pointing at one only shows it for a moment. The lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter. The table of weights takes the mean over the tokens from which the three relations point to three different places.",
     draw,
   };
 }
