@@ -223,7 +223,7 @@ function build({ model, state, update, on, redraw }) {
   return {
     parts: [make("div", { class: "pa-presets" }, presetChoice), equation, list, trouble, make("div", { class: "pa-bar" }, excludeLabel),
       make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table))],
-    help: `The map is the plane through the three inputs. Rings are words off it, farther from the sum than they look. ${words.length.toLocaleString("en")} words to choose from.`,
+    help: `The map is the plane through the three inputs. Rings are words off this plane: they are farther from the sum than they look here. ${words.length.toLocaleString("en")} words to choose from.`,
     draw,
   };
 }
