@@ -92,9 +92,9 @@ def _carried(m, shrink, before, e, v, total, mixed) -> tuple[tuple[str, str, str
     """Return the largest score, the sum and the mixed values, each with how it comes about and its colour."""
     total_before, mixed_before = before
     sums = [_short(a) for a in e]
-    mixes = [f"{_short(a)}·{_short(b)}" for a, b in zip(e, v, strict=True)]
+    mixes = [f"{_short(a)}×{_short(b)}" for a, b in zip(e, v, strict=True)]
     if total_before:
-        by = f"·{_short(shrink)}" if shrink < 1 else ""
+        by = f"×{_short(shrink)}" if shrink < 1 else ""
         sums.insert(0, f"{_short(total_before)}{by}")
         mixes.insert(0, f"{_short(mixed_before)}{by}")
     return (
