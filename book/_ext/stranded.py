@@ -31,7 +31,9 @@ class Unbroken(SphinxPostTransform):
             if follows is None:
                 continue
             marks = PUNCTUATION.match(follows)[0]
-            follows.parent.replace(follows, nodes.Text(follows[len(marks) :]))
+            beside = follows.parent  # where equal texts may come before it
+            place = next(i for i, node in enumerate(beside) if node is follows)
+            beside[place] = nodes.Text(follows[len(marks) :])
             whole = element("span", formula.deepcopy(), nodes.Text(marks), class_="pa-unbroken")
             formula.parent.replace(formula, whole)
 

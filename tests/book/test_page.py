@@ -1,5 +1,6 @@
 """What a page does: folds, guesses, notes and cards, on a book of a few cells; and how calmly the real one loads."""
 
+import docutils.utils
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from docutils import nodes
@@ -7,6 +8,7 @@ from docutils import nodes
 from tests.book.conftest import visits
 
 from guess import GuessError, facts, make_card  # isort: skip
+from stranded import Unbroken  # isort: skip
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
@@ -52,6 +54,16 @@ def test_a_comma_stays_on_the_line_of_its_formula(still):
     assert whole.evaluate("span => span.lastChild.data") == ","
     assert whole.evaluate("span => getComputedStyle(span).whiteSpace") == "nowrap"
     assert whole.evaluate("span => span.nextSibling.data").startswith(" too, is in colour.")
+
+
+def test_a_comma_is_taken_from_behind_its_formula_and_not_from_an_equal_one_before():
+    page, comma = docutils.utils.new_document("page"), ", "
+    parts = nodes.literal("", "q"), nodes.Text(comma), nodes.math("", "Q"), nodes.Text(comma)
+    page += nodes.paragraph("", "", *parts)
+    Unbroken(page).run()
+    assert page[0][1] == comma
+    assert page[0][2].children[-1] == ","
+    assert page[0][3] == " "
 
 
 # Proofs
