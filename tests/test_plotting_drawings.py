@@ -716,6 +716,8 @@ def test_small_masks_tell_open_closed_and_future_apart():
     assert both.height > drawing.height
     with pytest.raises(ValueError, match=r"flat must be a mask \(T, S\), got shape \(3,\)"):
         plotting.small_masks({"flat": (np.ones(3), "")})
+    with pytest.raises(ValueError, match="each of 3 columns of a mask needs a name, got 1"):
+        plotting.small_masks({"a mask": (mask, "its rule")}, columns=["first"])
 
 
 def test_a_later_word_in_a_row_of_a_head_is_red():

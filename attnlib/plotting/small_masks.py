@@ -31,12 +31,15 @@ def small_masks(
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a mask has not two axes, or the row would be too wide.
+        ValueError: If a mask has not two axes, its columns are not as many as their names, or the row would be
+            too wide.
     """
     tables = {name: array(mask) > 0 for name, (mask, _) in masks.items()}
     for name, table in tables.items():
         if table.ndim != 2:
             raise ValueError(f"{name} must be a mask (T, S), got shape {table.shape}")
+        if columns and table.shape[1] != len(columns):
+            raise ValueError(f"each of {table.shape[1]} columns of {name} needs a name, got {len(columns)}")
     cell = column(columns, least=CELL, room=5)  # how wide; CELL is how high
     wide = [
         max(table.shape[1] * cell, text_width(name), text_width(masks[name][1])) + ROOM
