@@ -31,8 +31,7 @@ def small_masks(
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a mask has not two axes, its columns are not as many as their names, or the row would be
-            too wide.
+        ValueError: If a mask has not two axes, or not a name for each column, or the row would be too wide.
     """
     tables = {name: array(mask) > 0 for name, (mask, _) in masks.items()}
     for name, table in tables.items():
