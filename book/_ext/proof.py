@@ -1,6 +1,7 @@
 """Sphinx extension: a cell that measures shows what it found, and keeps its code one click away.
 
 A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
+While the fold is closed, a claim says what was measured and keeps its sentence, which the text says too.
 Neighbours share a block as far as one figure and its claims go. The fold of what only prepares, or of a mere
 figure or explorable, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
 """
@@ -17,6 +18,10 @@ from html_element import element, text
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-(\d+)"')
+# label and sentence, what was measured, and what was required of it
+FIGURES = re.compile(
+    r'(<strong>.*?)( <span class="pa-measured">)(measured: )(.*?)(; required: .*?)?</span>', re.DOTALL
+)
 
 
 def is_cell(node: nodes.Node) -> bool:
@@ -94,9 +99,21 @@ def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.
     return element("details", element("summary", text(words)), *code, class_=kind)
 
 
+def figures_first(claim: nodes.raw) -> nodes.raw:
+    """Return a claim that says what was measured; its sentence, which the text says too, waits for the fold."""
+    said = '<span class="pa-says">{}</span>'.format
+
+    def parted(line: re.Match) -> str:
+        sentence, begins, word, figures, required = line.groups(default="")
+        return said(sentence) + begins + said(word) + figures + said(required) + "</span>"
+
+    return nodes.raw("", FIGURES.sub(parted, claim.astext()), format="html")
+
+
 def proved(claims: list[nodes.Node], code: nodes.Element) -> nodes.Element:
     """Return claims with the fold of their code: what a wide page shows in its margin."""
-    return element("div", element("div", *claims, class_="pa-claims"), code, class_="pa-proved")
+    lines = [figures_first(claim) for claim in claims]
+    return element("div", element("div", *lines, class_="pa-claims"), code, class_="pa-proved")
 
 
 def show_proof(cells: list[nodes.Element]) -> None:

@@ -104,11 +104,29 @@ def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read)
     assert not any(fold.is_visible() for fold in folds)
 
 
-def test_claims_show_what_was_measured_and_asked_and_link_to_themselves(still):
-    claim = still.locator("#claim-1")
-    assert "measured: 0.278; required: under 0.4" in claim.inner_text()
+def test_a_claim_shows_what_was_measured_and_its_sentence_with_its_code(read):
+    page = read()
+    claim, code = page.locator("#claim-1"), page.locator("summary", has_text="how it was measured").first
+    assert claim.inner_text().split() == ["✓", "0.278"]
+    code.click()
+    assert claim.inner_text() == "✓ Claim 1. It folds measured: 0.278; required: under 0.4"
     assert claim.locator("a").get_attribute("href") == "#claim-1"
-    assert still.locator("a:visible", has_text="Claim 1.").count() == 1
+    assert page.locator("a:visible", has_text="Claim 1.").count() == 1
+    code.click()
+    assert not claim.locator("a").is_visible()
+
+
+def test_a_claim_without_a_figure_and_one_that_a_link_leads_to_show_their_sentence(read):
+    page = read()
+    assert "So it is" in page.locator("#claim-2").inner_text()
+    page.goto(page.url + "#claim-1")
+    assert "It folds" in page.locator("#claim-1").inner_text()
+
+
+def test_on_paper_a_claim_shows_its_sentence(read):
+    page = read()
+    page.emulate_media(media="print")
+    assert "It folds" in page.locator("#claim-1").inner_text()
 
 
 def test_a_cell_that_teaches_is_in_sight_and_its_claims_are_one_block(still):
