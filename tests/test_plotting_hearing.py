@@ -65,3 +65,13 @@ def test_a_long_sentence_stands_closer():
         plotting.hearing([text], ["he"], [[0.0] * len(text.split())]) for text in ("he is", "he " * 17)
     )
     assert long.width - 16 < 17 * (usual.width - 16) / 2
+
+
+def test_a_clue_is_underlined_and_named_and_must_be_in_its_sentence():
+    one = ["buy green apple"], ["apple"], [[0.1, 0.2, 0.7]]
+    plain, marked = (plotting.hearing(*one, clues=clues)._repr_svg_() for clues in (None, ["green"]))
+    assert ">clue<" not in plain
+    assert marked.count(">clue<") == 1
+    assert marked.count("<path") == plain.count("<path") + 1
+    with pytest.raises(ValueError, match="clues must be words of their sentences, got 'red'"):
+        plotting.hearing(*one, clues=["red"])

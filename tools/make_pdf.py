@@ -1,7 +1,9 @@
 """Make one PDF of the built book: title page, contents, all pages in the order of `_toc.yml`, bookmarks.
 
 Chromium prints each page with the book's own print style; pypdf joins them. The pages of the front have Roman
-numbers, those of the book run through. A link to a place in the book leads there inside the PDF.
+numbers, those of the book run through. A link to a place in the book leads there inside the PDF. From an
+exercise to its solution, and back, it names the sheet as well: pages are printed twice, first to see where
+all of them lie.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -32,12 +34,24 @@ SMALL = 'font: 8.5pt "Book Sans", sans-serif; color: #55606c'
 FRONT = Template((Path(__file__).parent / "pdf_front.html").read_text("utf8"))
 PAPER = {"prefer_css_page_size": True, "print_background": True}
 
+UNKNOWN = 888  # a sheet, until it is known: as wide as the numbers of most
+
 # Chromium names only those places that a link of the same page leads to
-MARK = """([site, inside]) => {
+MARK = """([site, inside, sheets, unknown]) => {
   const article = document.querySelector(".bd-article");
   for (const link of article.querySelectorAll("a[href]")) {
     const to = new URL(link.getAttribute("href"), document.baseURI).href;  // a drawing has no link.href
-    if (to.startsWith(site)) link.setAttribute("href", inside + to.slice(site.length));
+    if (!to.startsWith(site)) continue;
+    const place = to.slice(site.length);
+    link.setAttribute("href", inside + place);
+    const numbered = ["solution", "back to the exercise"].includes(link.textContent);
+    if (numbered) link.append(`, page ${sheets[place] ?? unknown}`);
+  }
+  for (const fold of article.querySelectorAll("details.pa-deeper")) {  // or its title leaves its text
+    const section = document.createElement("div");
+    section.className = fold.className;
+    section.append(fold.querySelector("h2, h3, h4"), fold.querySelector(".pa-deep"));
+    fold.replaceWith(section);
   }
   const places = [...article.querySelectorAll("[id]:not(svg *)")].map((place) => place.id);
   for (const place of new Set(places)) {
@@ -76,15 +90,47 @@ class Printed:
         return self.places.get(unquote(name), (0, float(self.reader.pages[0].mediabox.top)))
 
 
-def print_page(browser: Browser, site: Path, name: str, start: int) -> Printed:
-    """Print one page of the book; its sheets are numbered from ``start``."""
+def print_page(browser: Browser, site: Path, name: str, start: int, sheets: Mapping[str, int]) -> Printed:
+    """Print one page of the book, numbered from ``start``; ``sheets`` says on which sheet a place lies."""
     with opened(browser, site / f"{name}.html") as tab:
-        headings = tab.evaluate(MARK, [f"{site.as_uri()}/", INSIDE])
+        headings = tab.evaluate(MARK, [f"{site.as_uri()}/", INSIDE, sheets, UNKNOWN])
         title = json.dumps(headings[0]["words"], ensure_ascii=False)  # CSS reads \u221a as other letters
         head = f"@page {{ @top-center {{ content: {title}; {SMALL} }} }}"
         first = "@page :first { @top-center { content: none } }"
         tab.add_style_tag(content=f"{head} {first} html {{ counter-reset: page {start - 1} }}")
         return Printed(name, PdfReader(BytesIO(tab.pdf(**PAPER))), headings, start)
+
+
+def print_pages(browser: Browser, site: Path, names: list[str], sheets: Mapping[str, int]) -> list[Printed]:
+    """Print pages one after the other, numbered from 1."""
+    printed: list[Printed] = []
+    start = 1
+    for name in names:
+        printed.append(print_page(browser, site, name, start, sheets))
+        start += len(printed[-1].reader.pages)
+    return printed
+
+
+def sheets_of(printed: list[Printed]) -> dict[str, int]:
+    """Return the sheet of every place of these pages, by the address that links to it."""
+    return {
+        f"{page.name}.html#{place}": page.start + within
+        for page in printed
+        for place, (within, _) in page.places.items()
+    }
+
+
+def numbered(browser: Browser, site: Path, names: list[str]) -> list[Printed]:
+    """Print pages until every number of a sheet that they name is right."""
+    seen: dict[str, int] = {}
+    for _ in range(5):  # two rounds are enough, unless a narrower number lets a line move up
+        pages = print_pages(browser, site, names, seen)
+        seen, before = sheets_of(pages), seen
+        if seen == before:
+            return pages
+    raise RuntimeError(
+        "the sheets must settle, but moved in each of five rounds; leave out their numbers"
+    )
 
 
 def contents(parts: list[Part], printed: dict[str, Printed]) -> Iterator[str]:
@@ -195,11 +241,9 @@ def add_bookmarks(writer: PdfWriter, parts: list[Part], printed: dict[str, Print
 
 def make_pdf(browser: Browser, site: Path, parts: list[Part], about: About, out: Path) -> int:
     """Make the PDF of a built book; return the number of its sheets."""
-    printed: dict[str, Printed] = {}
-    start = 1
-    for name in (name for part in parts for name in part.pages):
-        printed[name] = print_page(browser, site, name, start)
-        start += len(printed[name].reader.pages)
+    names = [name for part in parts for name in part.pages]
+    pages = numbered(browser, site, names)
+    printed = {page.name: page for page in pages}
     front = print_front(browser, site, about, parts, printed)
     writer = join(front, parts, printed, about)
     writer.write(out)

@@ -18,6 +18,7 @@ def against_chance(
     named: Mapping[str, float],
     *,
     name: str = "at random",
+    mean: float | None = None,
     xlabel: str = "",
     ax: Axes | None = None,
 ) -> Axes:
@@ -27,6 +28,7 @@ def against_chance(
         chance: Many numbers.
         named: Numbers with a name; each gets a row of its own, in this order from the top.
         name: What the many numbers are.
+        mean: Their mean, if a line shall mark it.
         xlabel: What all of the numbers are.
         ax: Where to draw.
 
@@ -40,8 +42,12 @@ def against_chance(
     high = counts / counts.max() * 4  # as high as four rows
     ax.stairs(high, edges, fill=True, color=MUTED, alpha=0.25)
     ax.stairs(high, edges, color=MUTED, lw=1.2)
-    peak = int(counts.argmax())
-    ax.annotate(name, (edges[peak], 0.35), ha="center", va="bottom", color=INK)
+    centre = edges[int(counts.argmax())]
+    if mean is not None:  # the line stands on the name
+        centre, name = mean, f"{name},\nmean {mean:.2f}"
+        top = np.interp(mean, (edges[1:] + edges[:-1]) / 2, high)
+        ax.vlines(mean, 1.9, max(top, 2.4), color=INK, lw=1.6, ls=(0, (1, 1.5)))
+    ax.annotate(name, (centre, 0.2 if mean is not None else 0.35), ha="center", va="bottom", color=INK)
     low, far = min(edges[0], *named.values()), max(edges[-1], *named.values())
     for i, (text, value) in enumerate(named.items()):
         row = 4.2 + len(named) - i

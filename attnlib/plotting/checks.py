@@ -14,7 +14,6 @@ from attnlib.plotting._style import (
     PAPER,
     QUERY,
     SERIES,
-    VALUE,
     WEIGHT,
     WEIGHT_FILL,
     array,
@@ -65,7 +64,8 @@ def found_by(
 ) -> Drawing:
     """Draw which of the five tests finds which bug: a row for each bug, a red cross where a test fails.
 
-    Where a test fails alone, the red is full; where it passes, there is a tick.
+    Where a test fails alone, the red is full; where it passes, the cell is empty: a tick beside a bug would
+    praise what missed it.
 
     Args:
         found: By name of the bug, for each of the five tests, whether it fails; a word, such as ``"error"``,
@@ -98,12 +98,10 @@ def found_by(
             alone = sum(map(bool, tests)) == 1
             fill, opacity = (WRONG, 1 if alone else 0.4) if fails else (GRID, 0.6)
             picture.rect(left + wide * j + 1, y + 1, wide - 2, HIGH - 2, fill=fill, opacity=opacity, round=3)
-            middle = left + wide * (j + 0.5), y + HIGH / 2
             if fails:
+                middle = left + wide * (j + 0.5), y + HIGH / 2
                 said = fails if isinstance(fails, str) else "×"
                 picture.text(*middle, said, colour=PAPER if alone else INK, bold=True, size=LARGE)
-            else:
-                picture.text(*middle, "✓", colour=VALUE, bold=True, size=LARGE)
         y += HIGH
     return picture
 

@@ -23,6 +23,7 @@ def hearing(
     across: int = 1,
     names: Sequence[str] | None = None,
     heads: Sequence[str] | None = None,
+    clues: Sequence[str] | None = None,
 ) -> Drawing:
     """Draw sentences, the word that asks in a frame; it stands above them if its weights are given.
 
@@ -36,12 +37,14 @@ def hearing(
         across: How many sentences stand side by side.
         names: For each, what its weights are, written above them.
         heads: What is written once above each of the columns that stand side by side.
+        clues: For each, the word that it should hear: it is underlined, and called *clue* below its weight.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a word is not in its sentence, or the weights or heads do not fit the words or columns.
+        ValueError: If a word or clue is not in its sentence, or the weights or heads do not fit the words or
+            columns.
     """
     lines = [text.split() for text in texts]
     shares = [None] * len(lines) if weights is None else [array(w).tolist() for w in weights]
@@ -52,6 +55,9 @@ def hearing(
             raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
     if heads is not None and len(heads) != across:
         raise ValueError(f"each of {across} columns needs a head, got {len(heads)}")
+    for line, clue in zip(lines, clues or (), strict=clues is not None):
+        if clue not in line:
+            raise ValueError(f"clues must be words of their sentences, got {clue!r} for {' '.join(line)!r}")
     for room in (20, 9, 6)[weights is None :]:  # around a word; less where a long sentence has no more
         least = 0 if weights is None else NUMBERED + room
         widths = [[max(least, 0.93 * text_width(word) + room) for word in line] for line in lines]
@@ -69,6 +75,9 @@ def hearing(
         left = 8 + n % across * (wide + GAP)
         top = head + n // across * row + above + 4
         _draw(picture, left, top, line, widths[n], line.index(word), share)
+        if clues is not None and share is not None:
+            j = line.index(clues[n])
+            _mark(picture, left + sum(widths[n][:j]) + widths[n][j] / 2, top, line[j])
         if names is not None and names[n]:
             picture.text(left, top - above + 9, names[n], anchor="start", bold=True)
     return picture
@@ -100,6 +109,13 @@ def _draw(
         picture.text(middle, top + BOX / 2, word, colour=KEY if part else MUTED)
         if part >= LEAST:
             picture.text(middle, top + BOX + NUMBER / 2 - 2, f"{part:.2f}", colour=WEIGHT)
+
+
+def _mark(picture: Drawing, middle: float, top: float, word: str) -> None:
+    """Underline a word, and say below its weight that it is the clue."""
+    half, low = 0.45 * text_width(word), top + BOX - 3.5
+    picture.line((middle - half, low), (middle + half, low), colour=KEY, thick=1.8)
+    picture.text(middle, top + BOX + 1.5 * NUMBER - 3, "clue", colour=MUTED)
 
 
 def _band(picture: Drawing, start: tuple[float, float], end: tuple[float, float], wide: float) -> None:

@@ -99,13 +99,17 @@ def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.
     return element("details", element("summary", text(words)), *code, class_=kind)
 
 
+def in_full(html: str) -> str:
+    """Return a part of a claim that shows when its fold is open."""
+    return f'<span class="pa-says">{html}</span>'
+
+
 def figures_first(claim: nodes.raw) -> nodes.raw:
     """Return a claim that says what was measured; its sentence, which the text says too, waits for the fold."""
-    said = '<span class="pa-says">{}</span>'.format
 
     def parted(line: re.Match) -> str:
         sentence, begins, word, figures, required = line.groups(default="")
-        return said(sentence) + begins + said(word) + figures + said(required) + "</span>"
+        return in_full(sentence) + begins + in_full(word) + figures + in_full(required) + "</span>"
 
     return nodes.raw("", FIGURES.sub(parted, claim.astext()), format="html")
 

@@ -43,7 +43,7 @@ TRAINED |= {
     "fig-he-answer",
 }
 TRAINED |= {"fig-training-scalings", "fig-grown", "fig-more-keys"}
-TRAINED |= {"fig-two-lookups", "fig-head-scores", "fig-head-losses", "fig-head-scores-again", "HeadViewer"}
+TRAINED |= {"fig-two-lookups", "fig-head-scores", "fig-head-scores-again", "HeadViewer"}
 TRAINED |= {"fig-weight-effect", "fig-two-heads"}
 TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-looks", "fig-three-losses", "fig-shares"}
 TRAINED |= {"fig-sink", "fig-drop"}

@@ -36,9 +36,9 @@ def test_the_answers_below_it_are_those_of_what_is_stored(widget):
         missed = (widget.answers().argmax(-1) != (points * digits).sum(-1)) & points.any(-1)
         return missed.sum(0).tolist()
 
-    assert wrong() == wrong(4) == [0, 1, 0]
-    assert wrong(3) == [0, 1, 2]
-    assert wrong(3, 4) == [0, 1, 4]
+    assert wrong() == wrong(4) == [0, 0, 0]
+    assert wrong(3)[:2] == wrong(3, 4)[:2] == [0, 0]
+    assert wrong(3)[2] < 3 < wrong(3, 4)[2]
     widget.used = [True] * 4
 
 
@@ -71,7 +71,7 @@ def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, wid
     heads = page.locator(".pa-heads")
     assert_numbers_are_pythons(page, widget)
     before = int(heads.locator(".pa-total").get_attribute("data-value"))
-    assert heads.locator(".pa-total").inner_text() == "All tokens: 17 of 18 right; wrong: match of c3."
+    assert heads.locator(".pa-total").inner_text() == "All tokens: 18 of 18 right."
     head, token, letter = heads.locator("fieldset").all()
     for group, key in ((head, "ArrowRight"), (token, "ArrowLeft"), (letter, "ArrowRight")):
         group.locator("input:checked").focus()

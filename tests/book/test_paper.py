@@ -12,7 +12,7 @@ from tests.book import ROOT
 from tests.book.conftest import visits
 from tools.built_book import About, Part, read_about, read_parts
 from tools.make_epub import convert, lost_links, make_epub, write
-from tools.make_pdf import make_pdf, print_page
+from tools.make_pdf import make_pdf, numbered, print_page
 
 PARTS = [
     Part("", ("index",)),
@@ -232,11 +232,31 @@ def test_an_explorable_is_a_picture_a_quiz_a_list_and_colours_are_settled(chromi
 def test_the_running_head_is_the_title_letter_for_letter(chromium, tmp_path):
     tall = PAGE.replace("<h1>Page<", "<h1>Why √d<").replace("height: 50px", "height: 3000px")
     (tmp_path / "page.html").write_text(tall, "utf8")
-    sheets = print_page(chromium, tmp_path, "page", start=1).reader.pages
+    sheets = print_page(chromium, tmp_path, "page", start=1, sheets={}).reader.pages
     assert [sheet.extract_text().count("Why √d") for sheet in sheets[:2]] == [
         1,
         1,
     ]  # the title, then the head
+
+
+def test_an_exercise_names_the_sheet_of_its_solution_and_the_solution_that_of_the_exercise(
+    chromium, tmp_path
+):
+    frame = '<html><body><article class="bd-article"><section id="top"><h1>Page</h1>{}</section></article></body></html>'
+    far = '<div style="height: 3000px"></div><section id="{}"><h2>{}</h2>(<a href="{}">{}</a>)</section>'
+    pages = {
+        "exercises": far.format("one", "Exercise", "solutions.html#answer", "solution"),
+        "solutions": far.format("answer", "Answer", "exercises.html#one", "back to the exercise"),
+    }
+    for name, body in pages.items():
+        (tmp_path / f"{name}.html").write_text(frame.format(body), "utf8")
+    exercises, solutions = numbered(chromium, tmp_path, list(pages))
+    there, back = (
+        words(exercises.reader.pages[exercises.place("one")[0]]),
+        words(solutions.reader.pages[solutions.place("answer")[0]]),
+    )
+    assert f"(solution, page {solutions.start + solutions.place('answer')[0]})" in there
+    assert f"(back to the exercise, page {exercises.start + exercises.place('one')[0]})" in back
 
 
 # What both take
