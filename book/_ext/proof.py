@@ -105,7 +105,7 @@ def in_full(html: str) -> str:
 
 
 def figures_first(claim: nodes.raw) -> nodes.raw:
-    """Return a claim that says what was measured; its sentence, which the text says too, waits for the fold."""
+    """Return a claim that says what was measured; its sentence, which the text says too, is folded."""
 
     def parted(line: re.Match) -> str:
         sentence, begins, word, figures, required = line.groups(default="")
