@@ -128,9 +128,7 @@ def numbered(browser: Browser, site: Path, names: list[str]) -> list[Printed]:
         seen, before = sheets_of(pages), seen
         if seen == before:
             return pages
-    raise RuntimeError(
-        "the sheets must settle, but moved in each of five rounds; leave out their numbers"
-    )
+    raise RuntimeError("the sheets must settle, but moved in each of five rounds; leave out their numbers")
 
 
 def contents(parts: list[Part], printed: dict[str, Printed]) -> Iterator[str]:
