@@ -134,6 +134,17 @@ def test_on_the_map_the_first_look_names_its_query_its_keys_and_what_it_brings()
     assert [said(map_of()).count(part) for part in ("query", "key", "value")] == [1, 1, 1]
 
 
+def test_on_the_map_a_role_stands_beside_its_road_above_the_key_of_the_last_look():
+    svg = map_of(roles={"Goku": "thrower"})._repr_svg_()
+    ((x, y),) = re.findall(rf'x="([0-9.]+)" y="([0-9.]+)" fill="{plotting.KEY}"[^>]*>thrower<', svg)
+    keys = re.findall(rf'cx="([0-9.]+)" cy="([0-9.]+)" r="6" fill="{plotting.KEY}"', svg)
+    key_x, key_y = min(keys[-2:], key=lambda key: float(key[0]))
+    assert float(key_x) < float(x) < float(key_x) + 10
+    assert float(key_y) - 40 < float(y) < float(key_y) - 20
+    with pytest.raises(ValueError, match="'Vegeta' must be one of the words before the last"):
+        map_of(roles={"Vegeta": "thrower"})
+
+
 def test_on_the_map_matrices_have_the_names_of_the_code():
     drawn = map_of(matrices=[("w_k", "w_q", "w_v"), ("w_found", "w_ask", "x")])
     assert {"w_k", "w_q", "w_v", "w_found", "w_ask", "x"} <= set(said(drawn))

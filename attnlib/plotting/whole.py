@@ -22,6 +22,7 @@ def whole_model(
     parts: Mapping[str, Sequence[str]],
     *,
     matrices: Sequence[tuple[str, str, str]] = (),
+    roles: Mapping[str, str] | None = None,
 ) -> Drawing:
     """Draw the road of every word through the looks, down to the next word.
 
@@ -38,15 +39,17 @@ def whole_model(
             is heard there arrives (``"sum 1"`` and so on), and at ``"end"``: lines of text, the first of
             which is bold in a look. The last, which may be empty, says in grey where that was told.
         matrices: For each look, what makes its keys, its query and its values, as the code calls them.
+        roles: What some of the words can answer to in the last look, written above their keys there.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a look goes to a word that is not there, or a part has no place.
+        ValueError: If a look goes to a word that is not there, a word that is not there has a role, or a
+            part has no place.
     """
-    names = list(words)
-    for heard in (word for look in looks for word in look):
+    names, roles = list(words), roles or {}
+    for heard in (word for look in (*looks, roles) for word in look):
         if heard not in names[:-1]:
             raise ValueError(f"{heard!r} must be one of the words before the last, {names[:-1]}")
     apart = (LAST - EDGE) / max(1, len(names) - 1)
@@ -68,6 +71,8 @@ def whole_model(
     for n, look in enumerate(looks):
         made = matrices[n] if matrices else ("key", "query", "value") if n == 0 else None
         _look(picture, tops[n], look, at, made, code=bool(matrices), last=n == len(looks) - 1)
+    for word, role in roles.items():
+        picture.text(at[word] + 7, tops[-1], role, colour=KEY, anchor="start", size=11)
     half = text_width(answer) / 2 + 8
     picture.arrow((LAST, tops[-1] + MEET + 12), (LAST, bottom + 8), colour=OUTPUT, thick=2.4)
     picture.rect(LAST - half, bottom + 10, 2 * half, BOX, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
