@@ -1,8 +1,7 @@
 """Sphinx extension: what leads away from the main road is folded under its title.
 
-A section whose title begins with "Going deeper: " becomes a fold. Beside its title stand the numbers of the
-claims inside, so that none seems to be missing. In JupyterLab it is a section like any other; in print it is
-open.
+A section whose title begins with "Going deeper: " becomes a fold. Beside its title stands how many claims are
+inside, so that none seems to be missing. In JupyterLab it is a section like any other; in print it is open.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from html_element import element, text
-from proof import claim_number
+from proof import is_claim
 
 MARK = "Going deeper: "
 
@@ -39,12 +38,11 @@ def level(section: nodes.section) -> int:
 
 
 def claims_inside(section: nodes.section) -> list[nodes.Node]:
-    """Return a line that names the claims of a section by number, or nothing if it has none."""
-    numbers = [number for node in section.findall(nodes.raw) if (number := claim_number(node))]
-    if not numbers:
+    """Return a line that says how many claims a section has, or nothing if it has none."""
+    count = sum(is_claim(node) for node in section.findall(nodes.raw))
+    if not count:
         return []
-    first, last = numbers[0], numbers[-1]  # a fold is one piece of the page, so they follow one another
-    words = f"claim {first}" if first == last else f"claims {first} to {last}"
+    words = "✓ 1 claim" if count == 1 else f"✓ {count} claims"
     return [element("span", text(words), class_="pa-inside")]
 
 

@@ -1,4 +1,4 @@
-"""What stands beside the title of a fold: the numbers of the claims inside."""
+"""What stands beside the title of a fold: how many claims are inside."""
 
 import pytest
 from docutils import nodes
@@ -7,9 +7,9 @@ from deeper import claims_inside  # isort: skip
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"), [((), []), ((7,), ["claim 7"]), ((10, 11, 12), ["claims 10 to 12"])]
+    ("numbers", "said"), [((), []), ((7,), ["✓ 1 claim"]), ((10, 11, 12), ["✓ 3 claims"])]
 )
-def test_a_fold_names_the_claims_inside(numbers, said):
+def test_a_fold_counts_the_claims_inside(numbers, said):
     lines = [f'<div class="pa-line pa-good" id="claim-{n}">✓</div>' for n in numbers]
     other = nodes.raw("", '<p>See <a href="#claim-3" id="claim-link">another</a>.</p>')
     section = nodes.section("", other, *(nodes.raw("", line) for line in lines))

@@ -198,7 +198,7 @@ def test_going_deeper_is_a_fold_with_its_title_in_sight_and_opens_by_keyboard(re
     title = fold.get_by_role("heading", name="Going deeper: Why a quarter?", level=3)
     assert title.is_visible()
     assert not page.locator("#claim-7").is_visible()
-    assert fold.locator("> summary .pa-inside").inner_text() == "claim 7"
+    assert fold.locator("> summary .pa-inside").inner_text() == "✓ 1 claim"
     fold.locator("> summary").focus()
     page.keyboard.press("Enter")
     page.locator("#claim-7").wait_for()
