@@ -75,6 +75,8 @@ def test_keyboard_alone_moves_the_sizes_and_the_numbers_follow(visit):
     assert assert_numbers_are_attnlibs(page).n == 12288
     assert "fits the 24 GB of the RTX 4090, but not with the scores" in box.locator(".pa-fits").inner_text()
     assert box.locator(".pa-over").count() == 1
+    card, scores = (box.locator(part).bounding_box() for part in (".pa-room", ".pa-scores"))
+    assert card["x"] + card["width"] < scores["x"] + scores["width"] - 20  # what does not fit stands out
     box.locator("summary").focus()
     page.keyboard.press("Enter")
     box.locator("[data-size=kv_heads]").focus()

@@ -75,12 +75,14 @@ function build({ model, state, update }) {
   frame.append(axisName([WIDE - MARGINS.right, HIGH - 5], "tokens n \u2192", { "text-anchor": "end" }));
   svg.append(areas, frame, marks);
 
-  // what the card holds: the weights, the cache and, if they are held, the scores; a mark where it is full
+  // what has to fit: the weights, the cache and, if they are held, the scores. The frame is the card; what is
+  // too much stands out beyond it, up to four cards
   const shelf = canvas(WIDE, 30);
   const weightsBar = make("svg:rect", { class: "pa-weights", y: "4", height: "22" });
   const cacheBar = make("svg:rect", { class: "pa-cache", y: "4", height: "22" });
   const scoresBar = make("svg:rect", { class: "pa-scores", y: "5", height: "20" });
-  shelf.append(make("svg:rect", { class: "pa-room", x: "1", y: "4", width: String(WIDE - 2), height: "22", rx: "3" }), weightsBar, cacheBar, scoresBar);
+  const room = make("svg:rect", { class: "pa-room", x: "1", y: "4", height: "22", rx: "3" });
+  shelf.append(weightsBar, cacheBar, scoresBar, room);
   const fits = make("p", { class: "pa-fits" });
   const known = ({ named, d_model, heads, kv_heads, layers }) => models.findIndex((one) =>
     one.name === named && one.d_model === d_model && one.heads === heads && one.kv_heads === kv_heads && one.layers === layers);
@@ -88,14 +90,16 @@ function build({ model, state, update }) {
     const at = known(now), which = models[at];
     const weights = which ? which.parameters * now.width : 0, card = now.gpu * 1e9;
     const token = cache / now.n, pair = scores / now.n ** 2, free = Math.max(0, card - weights);
-    const room = Math.floor(free / token);
-    const room_with_scores = Math.floor((Math.sqrt(token ** 2 + 4 * pair * free) - token) / (2 * pair));
+    const fitting = Math.floor(free / token);
+    const fitting_with_scores = Math.floor((Math.sqrt(token ** 2 + 4 * pair * free) - token) / (2 * pair));
     putModel(at);
     putCard(cards.findIndex(({ gigabytes }) => gigabytes === now.gpu));
+    const drawn = clamp(weights + cache + scores, card, 4 * card), pixels = (WIDE - 2) / drawn;
+    room.setAttribute("width", card * pixels);
     let end = 0;
     for (const [bar, bytes] of [[weightsBar, weights], [cacheBar, cache], [scoresBar, scores]]) {
       const start = end;
-      end = Math.min(end + (bytes / card) * (WIDE - 2), WIDE - 2);
+      end = Math.min(end + bytes * pixels, WIDE - 2);
       bar.setAttribute("x", 1 + start);
       bar.setAttribute("width", end - start);
     }
@@ -103,12 +107,12 @@ function build({ model, state, update }) {
     const full = weights + cache > card, over = !full && weights + cache + scores > card;
     shelf.classList.toggle("pa-full", full);
     shelf.classList.toggle("pa-over", over);
-    Object.assign(fits.dataset, { weights, cache, scores, room, room_with_scores });
+    Object.assign(fits.dataset, { weights, cache, scores, room: fitting, room_with_scores: fitting_with_scores });
     fits.replaceChildren(...(which ? [make("span", { class: "pa-weights-name" }, `${memory(weights)} of weights`), " + "] : []),
       make("span", { class: "pa-cache-name" }, `${memory(cache)} of cache`), weights > card ? `: the weights alone do not fit the ${name}.`
         : full ? `: too much for the ${name}. ` : `: fits the ${now.gpu} GB of the ${name}${over ? ", but not with the scores" : ""}. `,
-      ...(weights > card ? [] : ["Room for ", make("strong", {}, `about ${grouped(twoDigits(room))}`), ` tokens${which ? "" : ", weights not counted"}; with the `,
-        make("span", { class: "pa-scores-name" }, "scores of one layer"), ` held too, now ${memory(scores)}, for `, make("strong", {}, `about ${grouped(twoDigits(room_with_scores))}`), "."]));
+      ...(weights > card ? [] : ["Room for ", make("strong", {}, `about ${grouped(twoDigits(fitting))}`), ` tokens${which ? "" : ", weights not counted"}; with the `,
+        make("span", { class: "pa-scores-name" }, "scores of one layer"), ` held too, now ${memory(scores)}, for `, make("strong", {}, `about ${grouped(twoDigits(fitting_with_scores))}`), "."]));
     shelf.setAttribute("aria-label", fits.textContent);
   }
 
@@ -170,7 +174,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel), make("p", { class: "pa-note" }, "A network is counted as 16nd\u00b2, a quarter low for Mistral and Llama 3. Cards have the memory of their data sheets.")), shelf, fits, svg, rule, table],
-    help: "The bar is the memory of the GPU: weights, then the cache of one sequence, then the scores of one layer, dashed, if all of them are held. The chart shows each kind of work as a share of all: the solid line is your n, at the dashed line the core does half.",
+    help: "The frame is the memory of the GPU. In it: weights, then the cache of one sequence, then the scores of one layer, dashed, if all of them are held; what does not fit stands out, up to four cards. The chart shows each kind of work as a share of all: the solid line is your n, at the dashed line the core does half.",
     draw,
   };
 }
