@@ -233,13 +233,12 @@ def test_no_comment_of_code_runs_out_of_sight_on_a_phone(phone):
 
 def test_a_long_comment_stands_above_its_line_on_a_phone_and_behind_it_when_it_is_turned(alone):
     page = alone("book/05_multi_head", "file", **PHONE)
-    upright = (
-        "# (B, 1, C) and (B, 4, C)\\ndef ask(model, question, children):\\n    # (B, 1, C), by all heads"
-    )
+    upright = "# Ann, Ben\\nfamilies = torch.tensor("
     begins = "[...document.querySelectorAll('pre')].some((pre) => pre.innerText.startsWith('{}'))"
     page.wait_for_function(begins.format(upright))
     page.set_viewport_size({"width": 844, "height": 390})
-    page.wait_for_function(begins.format("def ask(model, question, children):  # (B, 1, C) and (B, 4, C)\\n"))
+    turned = "families = torch.tensor([[3.0, 7.0], [7.0, 3.0]])  # Ann, Ben\\n"
+    page.wait_for_function(begins.format(turned))
     page.set_viewport_size(PHONE["viewport"])
     page.wait_for_function(begins.format(upright))
 
