@@ -50,7 +50,7 @@ TRAINED |= {"fig-sink", "fig-drop"}
 TRAINED |= {"fig-where", "fig-pressed"}
 TRAINED |= {"fig-two-writers"}
 TRAINED |= {"fig-mistakes-explain", "fig-mistakes-hidden"}
-TRAINED |= {"fig-together-pairs", "fig-together-answer"}
+TRAINED |= {"fig-together-learning", "fig-together-pairs", "fig-together-answer"}
 
 KINDS = {
     "text": "texts equal",
