@@ -55,6 +55,9 @@ DRAWINGS = {
         seen=3,
         watch=1,
     ),
+    "shares in view": plotting.shared_weights(
+        ["t", "a", "k", "next"], {"next comes e": [1, 2, 1, 16], "next comes i": [1, 2, 1, 1]}, seen=3
+    ),
     "questions": plotting.questions(["The", "cat", "sat", "on", "the", "mat"], 2),
     "small masks": plotting.small_masks(
         {"window": (np.eye(6), "j ≤ i and i − j < 1"), "open": (np.ones((6, 6)), "all")}
@@ -714,6 +717,7 @@ def test_a_hidden_exponential_lengthens_the_sum_and_leaves_the_others_as_they_ar
     widths = [float(part.get("width")) + 2 for part in filled(drawing, WEIGHT_FILL)]
     assert np.allclose(widths, 3 * [17, 51]), "the scale is that of the longest sum"
     assert drawing._repr_svg_().count("stroke-dasharray") == 2
+    assert "4/8 = 0.50" in texts(plotting.shared_weights(["a", "b", "c"], {"after": [1, 3, 4]}, seen=2))
     crowded = plotting.shared_weights(["a", "b", "c"], {"louder": [1, 3, 96]}, seen=2, watch=1)
     assert "a" not in texts(crowded), "a part too small for a text has none"
     with pytest.raises(ValueError, match="before must have 2 to 3 exponentials, got 1"):

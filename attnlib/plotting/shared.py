@@ -12,9 +12,9 @@ THROWN = "set to zero, but still in the sum"
 
 
 def shared_weights(
-    words: Sequence[str], rows: Mapping[str, Sequence[float]], *, seen: int, watch: int
+    words: Sequence[str], rows: Mapping[str, Sequence[float]], *, seen: int, watch: int | None = None
 ) -> Drawing:
-    """Draw the sum of a softmax as a bar, its parts as long as the exponentials, and what is left for a word.
+    """Draw the sum of a softmax as a bar, its parts as long as the exponentials, and what is left in view.
 
     All bars have one scale, so that the exponential of the word stays as long as it is while the sum by
     which it is divided grows. Parts of words that were hidden are dashed.
@@ -23,7 +23,7 @@ def shared_weights(
         words: Those of the text.
         rows: By name, the exponentials of the first words, as many as stand in the sum.
         seen: How many words the row may see.
-        watch: The word whose weight is told.
+        watch: The word whose weight is told; without it, the share of all words that may be seen.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -37,8 +37,9 @@ def shared_weights(
             raise ValueError(f"{name} must have {seen} to {len(words)} exponentials, got {len(parts)}")
         if text_width(name) > BAR:
             raise ValueError(f"names of rows must fit over bars of {BAR} px: shorten {name}")
-        told[name] = f"{parts[watch]:g}/{sum(parts):g} = {parts[watch] / sum(parts):.2f}"
-    head = f"weight of {words[watch]}"
+        part = sum(parts[:seen]) if watch is None else parts[watch]
+        told[name] = f"{part:g}/{sum(parts):g} = {part / sum(parts):.2f}"
+    head = "in view" if watch is None else f"weight of {words[watch]}"
     right = column([head, *told.values()], room=0)
     heights = [2 * LABEL + HIGH + (LABEL if len(parts) > seen else 0) + BETWEEN for parts in rows.values()]
     picture = Drawing(2 * EDGE + BAR + 14 + right, EDGE + sum(heights))
@@ -55,15 +56,24 @@ def shared_weights(
 
 
 def _sum(
-    picture: Drawing, y: float, widths: Sequence[float], words: Sequence[str], seen: int, watch: int
+    picture: Drawing, y: float, widths: Sequence[float], words: Sequence[str], seen: int, watch: int | None
 ) -> None:
     """Draw the parts of one sum, each under its word, and say under those that were hidden what they are."""
     for n, (x, wide, word) in enumerate(_places(widths, words)):
         if n < seen:
-            picture.rect(x + 1, y, wide - 2, HIGH, fill=WEIGHT_FILL, opacity=1 if n == watch else 0.35)
+            picture.rect(
+                x + 1, y, wide - 2, HIGH, fill=WEIGHT_FILL, opacity=1 if watch in (None, n) else 0.35
+            )
         else:
             picture.rect(x + 1, y, wide - 2, HIGH, edge=KEY, dashed=True)
-        _inside(picture, x, wide, y - LABEL / 2 + 1, word, WEIGHT if n == watch else MUTED)
+        _inside(
+            picture,
+            x,
+            wide,
+            y - LABEL / 2 + 1,
+            word,
+            WEIGHT if n == watch or (watch is None and n < seen) else MUTED,
+        )
     if len(widths) > seen:
         left = EDGE + sum(widths[:seen])
         picture.text(left + 3, y + HIGH + LABEL / 2 + 2, THROWN, colour=KEY, anchor="start")

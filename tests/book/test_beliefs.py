@@ -1,0 +1,25 @@
+"""Which paragraphs have the colour of a mistake, and which that of what is true."""
+
+import pytest
+from docutils import nodes
+
+from beliefs import belief  # isort: skip
+
+
+@pytest.mark.parametrize(
+    ("bold", "rest", "name"),
+    [
+        ("You may have written:", " a line", "pa-false"),
+        ("You may have read:", " a sentence", "pa-false"),
+        ("What is true:", " something else", "pa-true"),
+        ("To copy.", " Every batch is new.", None),
+    ],
+)
+def test_a_belief_is_known_by_its_first_words(bold, rest, name):
+    assert belief(nodes.paragraph("", "", nodes.strong("", bold), nodes.Text(rest))) == name
+
+
+def test_words_further_on_do_not_make_a_belief():
+    text = nodes.Text("A batch is padded. ")
+    assert belief(nodes.paragraph("", "", text, nodes.strong("", "You may have written:"))) is None
+    assert belief(nodes.paragraph()) is None
