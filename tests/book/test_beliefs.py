@@ -23,3 +23,9 @@ def test_words_further_on_do_not_make_a_belief():
     text = nodes.Text("A batch is padded. ")
     assert belief(nodes.paragraph("", "", text, nodes.strong("", "You may have written:"))) is None
     assert belief(nodes.paragraph()) is None
+
+
+def test_the_built_page_tells_both_apart(site):
+    page = (site / "book" / "common_mistakes.html").read_text("utf8")
+    for name, words in (("pa-false", "You may have"), ("pa-true", "What is true")):
+        assert page.count(f'<p class="{name}"><strong>{words}') == page.count(f"<strong>{words}") > 2
