@@ -13,7 +13,7 @@ BEGINNINGS = {"You may have": "pa-false", "What is true": "pa-true"}
 
 def belief(paragraph: nodes.paragraph) -> str | None:
     """Return the class of a paragraph by its first words, or None."""
-    first = paragraph.children[0] if paragraph.children else None
+    first = next((part for part in paragraph.children if part.astext()), None)  # MyST puts an empty text first
     if not isinstance(first, nodes.strong):
         return None
     return next((name for words, name in BEGINNINGS.items() if first.astext().startswith(words)), None)

@@ -16,7 +16,7 @@ from beliefs import belief  # isort: skip
     ],
 )
 def test_a_belief_is_known_by_its_first_words(bold, rest, name):
-    assert belief(nodes.paragraph("", "", nodes.strong("", bold), nodes.Text(rest))) == name
+    assert belief(nodes.paragraph("", "", nodes.Text(""), nodes.strong("", bold), nodes.Text(rest))) == name
 
 
 def test_words_further_on_do_not_make_a_belief():
