@@ -13,7 +13,8 @@ BEGINNINGS = {"You may have": "pa-false", "What is true": "pa-true"}
 
 def belief(paragraph: nodes.paragraph) -> str | None:
     """Return the class of a paragraph by its first words, or None."""
-    first = next((part for part in paragraph.children if part.astext()), None)  # MyST puts an empty text first
+    said = [part for part in paragraph.children if part.astext()]  # MyST puts an empty text first
+    first = said[0] if said else None
     if not isinstance(first, nodes.strong):
         return None
     return next((name for words, name in BEGINNINGS.items() if first.astext().startswith(words)), None)
