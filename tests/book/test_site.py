@@ -285,6 +285,15 @@ def test_a_page_leads_to_the_one_before_and_the_one_after_by_their_titles(wide, 
         assert title == heading[1]
 
 
+def test_the_cards_say_the_minutes_of_their_pages(site):
+    index = (ROOT / "book/index.md").read_text("utf8")
+    cards = re.findall(r":link: (\w+)\n(?:(?!:::).*\n)*?\+\+\+\n(\d+) minutes", index)
+    assert len(cards) == len(CHAPTERS) + 2  # and the two pages without exercises
+    for page, minutes in cards:
+        html = (site / "book" / f"{page}.html").read_text("utf8")
+        assert re.search(r"About (\d+) minutes? to read", html)[1] == minutes, page
+
+
 def test_the_map_leads_to_every_chapter_and_is_legible_on_a_phone(alone):
     page = alone("book/how_to_use", "file", **PHONE)
     links = page.locator("svg.pa-map a")
