@@ -27,6 +27,8 @@ from attnlib.widgets import (
     SENTENCES,
     AnalogyMap,
     AttentionPlane,
+    AverageLine,
+    BugFinder,
     CostCalculator,
     FixedState,
     GradientDecay,
@@ -323,6 +325,52 @@ def test_layers_of_a_window_reach_further():
 def test_an_unknown_preset_is_named():
     with pytest.raises(ValueError, match=r"preset must be one of full, causal, .* got 'diagonal'"):
         MaskPainter("diagonal")
+
+
+@pytest.mark.parametrize(
+    ("weight", "told", "averages", "cuts"),
+    [
+        (0.7, 0, [3, 4.2, 5.8, 7], [5]),
+        (0.7, 1, [3, 4.2, 5.8, 7], [3.6, 5, 6.4]),
+        (0.3, 1, [3, 5.8, 4.2, 7], [5]),
+        (0.5, 1, [3, 5, 5, 7], [4, 6]),
+        (1.0, 1, [3, 3, 7, 7], []),
+        (1.0, 0, [3, 3, 7, 7], [5]),
+    ],
+)
+def test_an_average_is_cut_between_neighbours_of_different_ages(weight, told, averages, cuts):
+    found = AverageLine(weight=weight, told=told).numbers()
+    assert found["averages"] == pytest.approx(averages)
+    assert found["cuts"] == pytest.approx(cuts)
+
+
+def test_a_line_of_averages_says_whose_age_it_tells():
+    assert repr(AverageLine(told=1)) == "AverageLine(weight=0.7, told='Ben')"
+
+
+def bug(verdicts, moved):
+    return {"name": "crossed", "wrong": "a", "right": "b", "verdicts": verdicts, "moved": moved}
+
+
+def test_bugs_are_shown_as_they_were_found():
+    finder = BugFinder([bug(["passes", "error"], causal_mask(2))], ["first", "second"])
+    assert finder.bugs[0]["moved"] == [[True, False], [True, True]]
+    assert finder.found_by() == ["second"]
+    assert repr(finder) == "BugFinder('crossed', found by 1 of 2 tests)"
+    assert repr(BugFinder()) == "BugFinder('no bugs', found by 0 of 0 tests)"
+
+
+@pytest.mark.parametrize("verdicts", [["passes"], ["passes", "perhaps"]])
+def test_a_bug_needs_a_verdict_of_each_test(verdicts):
+    with pytest.raises(
+        ValueError, match="verdicts must say passes, fails, error for each of 2 tests, got .* for crossed"
+    ):
+        BugFinder([bug(verdicts, causal_mask(2))], ["first", "second"])
+
+
+def test_what_moves_is_a_square():
+    with pytest.raises(ValueError, match=r"moved must be \(T, T\), got \(2, 3\) for crossed"):
+        BugFinder([bug(["passes"], causal_mask(2, 3))], ["first"])
 
 
 def test_the_layer_finds_who_is_meant_with_two_heads_and_not_with_the_same_weights_in_one():

@@ -5,6 +5,8 @@ the same numbers by `attnlib`, for comparison and for tests.
 """
 
 from attnlib.widgets.analogy import EQUATIONS, AnalogyMap
+from attnlib.widgets.averages import AverageLine
+from attnlib.widgets.bugs import BugFinder
 from attnlib.widgets.clock import PositionClock
 from attnlib.widgets.cost import CostCalculator
 from attnlib.widgets.decay import GradientDecay
@@ -23,6 +25,8 @@ __all__ = [
     "SENTENCES",
     "AnalogyMap",
     "AttentionPlane",
+    "AverageLine",
+    "BugFinder",
     "CostCalculator",
     "FixedState",
     "GradientDecay",

@@ -114,6 +114,7 @@ class WholeLayer(anywidget.AnyWidget):
         causal: Whether later words are hidden.
         heads: How many heads there are, 1 or 2.
         head: Which of two heads is shown.
+        whole: Whether all steps and heads can be chosen, or only the one shown, until a reader asks for more.
         vocabulary: All words.
         vectors: Six numbers for each.
         places: Four numbers for each place; as many words as there are places can be read.
@@ -137,6 +138,7 @@ class WholeLayer(anywidget.AnyWidget):
     causal = traitlets.Bool(True).tag(sync=True)
     heads = traitlets.Int(2).tag(sync=True)
     head = traitlets.Int(0).tag(sync=True)
+    whole = traitlets.Bool(True).tag(sync=True)
     vocabulary = traitlets.List(traitlets.Unicode()).tag(sync=True)
     vectors = traitlets.List().tag(sync=True)
     places = traitlets.List().tag(sync=True)

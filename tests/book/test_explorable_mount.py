@@ -5,8 +5,8 @@ import base64
 import pytest
 import torch
 
-from attnlib import MultiHeadAttention, widgets
-from attnlib.widgets import HeadViewer
+from attnlib import MultiHeadAttention, causal_mask, widgets
+from attnlib.widgets import BugFinder, HeadViewer
 from tests.book import ROOT
 
 COMMON = (ROOT / "attnlib/widgets/static/common.js").read_text("utf8")
@@ -47,17 +47,30 @@ async ([source, state, asked]) => {
   Object.assign(globalThis, { model, el, remove });
 }
 """
-EXPLORABLES = [
-    name
-    for name in widgets.__all__
-    if isinstance(getattr(widgets, name), type) and name not in ("Quiz", "HeadViewer")
-]
 
 
 def heads():
     torch.manual_seed(0)
     tables = (torch.nn.Embedding(n, 6) for n in (4, 8, 8))
     return HeadViewer.of(*tables, MultiHeadAttention(6, 2, bias=False), torch.nn.Linear(6, 24))
+
+
+def bugs():
+    right = {"name": "no bug", "wrong": "", "right": "scores.softmax(-1)"}
+    wrong = right | {"name": "wrong axis", "wrong": "scores.softmax(2)"}
+    return BugFinder(
+        [
+            right | {"verdicts": ["passes", "passes"], "moved": causal_mask(3)},
+            wrong | {"verdicts": ["fails", "error"], "moved": causal_mask(3).roll(1, 1)},
+        ],
+        ["change one word", "alone or batched"],
+    )
+
+
+MADE = {"HeadViewer": heads, "BugFinder": bugs}  # those that show what they are given
+EXPLORABLES = [
+    name for name in widgets.__all__ if isinstance(getattr(widgets, name), type) and name != "Quiz"
+]
 
 
 @pytest.fixture
@@ -77,9 +90,7 @@ def host(chromium):
 
 def mounted(host, name, asked=None):
     """Show a widget, or a new one of a class; ``asked`` is what an address asks of it."""
-    widget = (
-        name if not isinstance(name, str) else heads() if name == "HeadViewer" else getattr(widgets, name)()
-    )
+    widget = MADE.get(name, getattr(widgets, name))() if isinstance(name, str) else name
     state = {key: value for key, value in widget.get_state().items() if not key.startswith("_")}
     del state["layout"]
     return host(widget._esm, state, asked)
@@ -135,7 +146,7 @@ def test_only_the_last_of_quick_changes_is_said(host):
     assert page.evaluate("said") == ["7 and 2"]
 
 
-@pytest.mark.parametrize("name", [*EXPLORABLES, "HeadViewer"])
+@pytest.mark.parametrize("name", EXPLORABLES)
 def test_an_explorable_taken_away_listens_and_speaks_no_more(host, name):
     page = mounted(host, name)
     assert page.evaluate("model.listening()") > 0
@@ -150,13 +161,15 @@ def test_an_explorable_taken_away_listens_and_speaks_no_more(host, name):
     assert page.trouble == []
 
 
-@pytest.mark.parametrize("name", [*EXPLORABLES, "HeadViewer"])
+@pytest.mark.parametrize("name", EXPLORABLES)
 def test_a_change_from_python_is_drawn(host, name):
     page = mounted(host, name)
     before = page.evaluate("el.innerHTML")
     change = {
         "AnalogyMap": ("exclude", False),
         "AttentionPlane": ("scaled", True),
+        "AverageLine": ("weight", 0.3),
+        "BugFinder": ("bug", 1),
         "CostCalculator": ("network", True),
         "FixedState": ("n", 16),
         "GradientDecay": ("length", 7),

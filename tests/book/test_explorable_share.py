@@ -13,12 +13,14 @@ WHERE = {
     "decay": DECAY,
     "analogy": "book/02_word_vectors",
     "scaling": "book/04_sqrt_dk",
+    "averages": "book/05_multi_head",
     "heads": "book/05_multi_head",
     "masks": "book/06_causal_masks",
     "cost": "book/07_complexity",
     "tiles": "book/07_complexity",
     "clock": "book/08_positions",
     "layer": "book/putting_it_together",
+    "bugs": "book/common_mistakes",
     "writer": "book/index",
 }
 # each another state than the first, as an address spells it
@@ -27,12 +29,14 @@ STATES = {
     "decay": "weight=1.2&length=33&squash=1",
     "analogy": "a=paris&b=france&c=italy&exclude=0",
     "scaling": "power=7&scaling=root&spread=1.5&draw=3",
+    "averages": "weight=0.35&told=0",
     "heads": "letters=2_0_1_0_3_1_0_2&digits=5_1_7_4_0_2_6_1&token=7&head=1&used=1101",
     "masks": "mask=100000-110000-111000-111100-111110-111110&after=1&layers=2",
     "cost": "n=8192&d_model=4096&heads=32&kv_heads=8&layers=32&width=1&network=1&named=Llama+3+8B&gpu=24",
     "tiles": "step=3&size=3",
     "clock": "kind=sinusoid&place=20&distance=9&base=300&back=4&head=5",
-    "layer": "words=the+queen+helps+him&word=3&step=4&causal=0&heads=1&head=1",
+    "layer": "words=the+queen+helps+him&word=3&step=4&causal=0&heads=1&head=1&whole=1",
+    "bugs": "bug=4",
     "writer": "prompt=The+attention&temperature=0&seed=3&used=1111011111111111&causal=1&token=3&layer=1&head=0",
 }
 SMALL = """root => [...root.querySelectorAll("button, input, select, [role=slider]")].filter((node) => node.checkVisibility())

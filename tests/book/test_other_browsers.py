@@ -21,12 +21,13 @@ EXPLORABLES = {
     "book/02_word_vectors": {"analogy", "quiz"},
     "book/03_queries_keys_values": {"plane", "quiz"},
     "book/04_sqrt_dk": {"quiz", "scaling"},
-    "book/05_multi_head": {"heads", "quiz"},
+    "book/05_multi_head": {"averages", "heads", "quiz"},
     "book/06_causal_masks": {"masks", "quiz"},
     "book/07_complexity": {"cost", "quiz", "tiles"},
     "book/08_positions": {"clock", "quiz"},
     "book/09_transformer": {"quiz", "writer"},
     "book/putting_it_together": {"layer"},
+    "book/common_mistakes": {"bugs"},
 }
 WHOLE = ["book/index", "book/03_queries_keys_values"]
 OTHERS = [name for name in EXPLORABLES if name not in WHOLE]

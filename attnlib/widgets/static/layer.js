@@ -136,7 +136,7 @@ function typing({ model, state, update, on }) {
 }
 
 function build(tools) {
-  const { model, state, update, on, signal } = tools;
+  const { model, root, state, update, on, signal } = tools;
   const names = ["places", "w_q", "w_k", "w_v", "w_o", "features", "opposites", "matched", "handed", "jobs"];
   const given = Object.fromEntries(names.map((name) => [name, model.get(name)]));
   given.rows = new Map(model.get("vocabulary").map((word, i) => [word, model.get("vectors")[i]]));
@@ -183,11 +183,13 @@ function build(tools) {
     update({ step: clamp(step, WORDS, OUTPUT) });
   }
   signal.addEventListener("abort", stop);
+  const more = button("The whole layer: all steps and heads", () => update({ whole: true }));
+  more.className = "pa-all";
   panel.addEventListener("keydown", (event) => {
     if (!(event.key in ARROWS) || event.ctrlKey || event.metaKey || event.altKey) return;
     const [right, up] = ARROWS[event.key];
-    if (right) go(state().step + right);
-    else update({ word: clamp(state().word - up, 0, state().words.length - 1) });
+    if (right && state().whole) go(state().step + right);
+    else if (up) update({ word: clamp(state().word - up, 0, state().words.length - 1) });
     consume(event);
   });
 
@@ -333,6 +335,7 @@ function build(tools) {
   function draw(asked) {
     const now = { ...asked, word: clamp(asked.word, 0, asked.words.length - 1) };   // Python may change one without the other
     const found = compute(now, given);
+    root.classList.toggle("pa-one-step", !now.whole);
     const before = last?.now.step ?? now.step;
     last = { now, found };
     putWord(now.word);
@@ -352,7 +355,7 @@ function build(tools) {
   }
 
   return {
-    parts: [...typing(tools), strip, trail, said, panel, lens, make("div", { class: "pa-bar" }, make("div", { class: "pa-transport" }, back, play, next), mask, heads)],
+    parts: [...typing(tools), strip, trail, said, panel, lens, make("div", { class: "pa-bar" }, make("div", { class: "pa-transport" }, back, play, next), mask, heads), more],
     help: "Click a word to follow it. Vectors and weights are made by hand, so that each number has a name. Ochre is below zero and says the opposite: not someone but something, not good but evil, not a deed but a quality. A trained layer finds its own.",
     draw,
   };
@@ -360,9 +363,9 @@ function build(tools) {
 
 export default explorable({
   name: "layer", label: "The whole layer, live", build,
-  state: ["words", "word", "step", "causal", "heads", "head"],
+  state: ["words", "word", "step", "causal", "heads", "head", "whole"],
   codes: (model) => ({ words: listOf(oneOf(model.get("vocabulary")), undefined, " "), word: whole(0, model.get("places").length - 1), step: whole(0, STEPS.length - 1),
-    causal: flag(), heads: whole(1, model.get("jobs").length), head: whole(0, model.get("jobs").length - 1) }),
+    causal: flag(), heads: whole(1, model.get("jobs").length), head: whole(0, model.get("jobs").length - 1), whole: flag() }),
   mend: (now, model) => {
     const words = now.words.slice(0, model.get("places").length);
     return { ...now, words, word: Math.min(now.word, words.length - 1) };
