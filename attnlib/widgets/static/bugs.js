@@ -41,7 +41,7 @@ function build({ model, state, update }) {
       make("tbody", {}, ...size.map((i) => row(`output ${i + 1}`, size.map((j) => {
         const what = kind(shown.moved[i][j], j, i);
         kinds.add(what);
-        return make("td", {}, make("span", { class: `pa-move ${what}`, "data-value": String(shown.moved[i][j]) }, make("span", { class: "pa-hidden" }, WORDS[what])));
+        return make("td", {}, make("span", { class: `pa-cell pa-move ${what}`, "data-value": String(shown.moved[i][j]) }, make("span", { class: "pa-hidden" }, WORDS[what])));
       }))))]);
     const nobody = shown.wrong ? "No test finds it." : "Every test passes.";
     verdict.textContent = found.length ? `Found by test${found.length > 1 ? "s" : ""} ${found.join(found.length === 2 ? " and " : ", ").replace(/, (\d)$/, " and $1")}.` : nobody;
