@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 
 from attnlib.plotting._style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, column
@@ -13,82 +12,52 @@ BOX, ARC = 28, 26  # a token, and how much higher each arrow is than the one ins
 SQUARE, CELL = 112, 12  # a matrix, and a table of weights
 
 
-def cut_averages(
-    shares: Sequence[float], names: Sequence[str], ages: tuple[int, int], told: int | None = None
-) -> Drawing:
-    """Draw the average age of two children who may each have either age, and the cuts that tell one child's.
+def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int, int]) -> Drawing:
+    """Draw the average age of two children who may each have either age, and where a cut tells them apart.
 
-    A disc is full where that child has the higher age, half full where it has either.
+    A disc is full where the child that the cut tells of has the higher age.
 
     Args:
-        shares: For each row, the weight of the first child; the second has the rest.
+        shares: For each row, the weight of the first child; the second has the rest. Not one half.
         names: Of the two children.
         ages: The lower and the higher.
-        told: Whose age is told, 0 or 1; in each row that of the child with more weight, if not given.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a share is one half and ``told`` is not given.
+        ValueError: If a share is one half, at which the middle two averages are the same.
     """
-    if told is None and 0.5 in shares:
-        raise ValueError("told must say whose age is told where a share is one half, got None")
+    if 0.5 in shares:
+        raise ValueError("shares must not be one half: the middle two averages would be the same")
+    low, high = ages
     side = 86
     p = Drawing(EDGE + side + LINE + 46, len(shares) * ROW - 6)
     for n, share in enumerate(shares):
-        y = n * ROW + 66
+        y, told = n * ROW + 66, 0 if share > 0.5 else 1
+        left = EDGE + side
+
+        def place(average: float, left: float = left) -> float:
+            return left + (average - low) / (high - low) * LINE
+
         p.text(EDGE, y - 38, "weights", colour=WEIGHT, anchor="start", bold=True)
         for name, weight, above in zip(names, (share, 1 - share), (-20, -3), strict=True):
             p.text(EDGE, y + above, f"{name} {weight:.1f}", colour=WEIGHT, anchor="start")
         p.text(EDGE, y + 18, "average", colour=INK, anchor="start", bold=True)
-        row = told if told is not None else int(share < 0.5)
-        _draw_cuts(p, (EDGE + side, y), share, names, ages, row)
-    return p
-
-
-def _draw_cuts(
-    p: Drawing, corner: tuple[int, int], share: float, names: Sequence[str], ages: tuple[int, int], told: int
-) -> None:
-    """Draw the line of the averages of one row of weights, from a corner on."""
-    (left, y), (low, high) = corner, ages
-
-    def place(average: float) -> float:
-        return left + (average - low) / (high - low) * LINE
-
-    families: dict[float, list[tuple[int, int]]] = {}  # by their average
-    for family in product(ages, repeat=2):
-        average = round(share * family[0] + (1 - share) * family[1], 9)
-        families.setdefault(average, []).append(family)
-    p.line((left - 14, y), (left + LINE + 14, y), thick=1.4)
-    regions: list[tuple[str, list[float]]] = []  # what the cuts tell, and the averages it holds for
-    for average, here in sorted(families.items()):
-        said = " or ".join(map(str, sorted({family[told] for family in here})))
-        if not regions or regions[-1][0] != said:
-            regions.append((said, []))
-        regions[-1][1].append(average)
-        x = place(average)
-        p.circle(x, y, 6, fill=INK if all(f[told] == high for f in here) else PAPER, edge=INK, thick=1.8)
-        if len(here) > 1:
-            p.path(f"M {x:g} {y - 6} A 6 6 0 0 1 {x:g} {y + 6} Z", colour=INK, fill=INK)
-        for k, family in enumerate(here):
-            apart = 31 * (2 * k - len(here) + 1)
+        p.line((left - 14, y), (left + LINE + 14, y), thick=1.4)
+        cut = place((low + high) / 2)
+        p.line((cut, y - 52), (cut, y + 46), colour=OUTPUT, thick=1.8, dashed=True)
+        for family in ((low, low), (low, high), (high, low), (high, high)):
+            average = share * family[0] + (1 - share) * family[1]
+            x, older = place(average), family[told] == high
+            p.circle(x, y, 6, fill=INK if older else PAPER, edge=INK, thick=1.8)
             for i, (name, age) in enumerate(zip(names, family, strict=True)):
                 colour = INK if i == told else MUTED
-                p.text(x + apart, y - 38 + 17 * i, f"{name} {age}", colour=colour, bold=i == told)
-        p.text(x, y + 18, f"{average:g}", colour=INK)
-    ends = [place(averages[-1]) for _, averages in regions[:-1]]
-    starts = [place(averages[0]) for _, averages in regions[1:]]
-    cuts = [(end + start) / 2 for end, start in zip(ends, starts, strict=True)]
-    for cut in cuts:
-        p.line((cut, y - 52), (cut, y + 46), colour=OUTPUT, thick=1.8, dashed=True)
-    look = {"colour": OUTPUT, "bold": True}
-    if len(cuts) == 1:
-        for (said, _), anchor, shift in zip(regions, ("end", "start"), (-10, 10), strict=True):
-            p.text(cuts[0] + shift, y + 40, f"{names[told]} is {said}", anchor=anchor, **look)
-    else:
-        for said, averages in regions:
-            p.text(place(sum(averages) / len(averages)), y + 40, f"{names[told]} {said}", **look)
+                p.text(x, y - 38 + 17 * i, f"{name} {age}", colour=colour, bold=i == told)
+            p.text(x, y + 18, f"{average:g}", colour=INK)
+        for age, anchor, shift in ((low, "end", -10), (high, "start", 10)):
+            p.text(cut + shift, y + 40, f"{names[told]} is {age}", anchor=anchor, colour=OUTPUT, bold=True)
+    return p
 
 
 def pointing(tokens: Sequence[str], place: int, jobs: Mapping[str, int]) -> Drawing:
