@@ -1,4 +1,4 @@
-"""The explorable of *Common mistakes*: choose a bug, see its line, what moves, and which tests find it."""
+"""The explorable of *Common mistakes*: choose a bug, read its line, and run the tests to see which find it."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ class BugFinder(anywidget.AnyWidget):
 
     Attributes:
         bug: Which is shown, by its place.
+        run: Whether the tests were run on it: only then their verdicts, and what moves, are shown.
         bugs: What was found out about each.
         tests: The names of the tests.
     """
@@ -42,6 +43,7 @@ class BugFinder(anywidget.AnyWidget):
     _esm, _css = front_end("bugs")
 
     bug = traitlets.Int(0).tag(sync=True)
+    run = traitlets.Bool(False).tag(sync=True)
     bugs = traitlets.List().tag(sync=True)
     tests = traitlets.List(traitlets.Unicode()).tag(sync=True)
 

@@ -36,7 +36,7 @@ STATES = {
     "tiles": "step=3&size=3",
     "clock": "kind=sinusoid&place=20&distance=9&base=300&back=4&head=5",
     "layer": "words=the+queen+helps+him&word=3&step=4&causal=0&heads=1&head=1&whole=1",
-    "bugs": "bug=4",
+    "bugs": "bug=4&run=1",
     "writer": "prompt=The+attention&temperature=0&seed=3&used=1111011111111111&causal=1&token=3&layer=1&head=0",
 }
 SMALL = """root => [...root.querySelectorAll("button, input, select, [role=slider]")].filter((node) => node.checkVisibility())

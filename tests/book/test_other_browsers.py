@@ -116,7 +116,8 @@ SHOWN = """(name) => {
 FOCUS = """(name) => {
   const root = document.querySelector(`.pa-${name}`);
   const kinds = { "input[type=radio]:not(:checked)": () => "Space",
-    "input[type=range]": (one) => (one.value === one.max ? "ArrowLeft" : "ArrowRight"), "input[type=checkbox]": () => "Space" };
+    "input[type=range]": (one) => (one.value === one.max ? "ArrowLeft" : "ArrowRight"), "input[type=checkbox]": () => "Space",
+    button: () => "Space" };
   for (const [kind, key] of Object.entries(kinds)) {
     const control = [...root.querySelectorAll(kind)].find((one) => one.checkVisibility() && !one.disabled);
     if (!control) continue;
