@@ -126,6 +126,9 @@ DRAWINGS = {
         ("key", "score", "weight"),
     ),
     "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
+    "two looks and roles": plotting.two_looks(
+        "Goku hits him so hard", "so", ["Goku", "him"], ("first", "second"), roles=["hits", "is hit"]
+    ),
     "two measured looks": plotting.two_looks(
         ["Goku hits him so hard", "Goku hits him too hard"],
         ["so", "too"],

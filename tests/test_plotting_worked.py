@@ -44,6 +44,14 @@ def test_the_second_look_carries_what_the_first_has_fetched():
     assert said(drawn).count("all") == said(drawn).count("?") == 1
 
 
+def test_the_names_of_a_look_can_have_roles():
+    roles = {"roles": ["throws", "is hit"]}
+    drawn = plotting.two_looks("Goku at Frieza evil,", "evil,", ["Goku", "Frieza"], ("one", "two"), **roles)
+    assert said(drawn)[-2:] == ["throws", "is hit"]
+    with pytest.raises(ValueError, match="roles must be 1, one for each of Goku, got 2"):
+        plotting.two_looks("Goku is evil,", "evil,", ["Goku"], ("one", "two"), **roles)
+
+
 def test_a_look_finds_words_of_the_sentence():
     with pytest.raises(ValueError, match="'good' must be a word of 'Goku is evil'"):
         plotting.two_looks("Goku is evil", "good", ["Goku"], ("first", "second"))

@@ -140,32 +140,35 @@ def _moves(p: Drawing, middle: float, top: float) -> None:
 
 
 def _batched(p: Drawing, middle: float, top: float) -> None:
-    """Draw three sentences in five places, and the shortest of them alone."""
+    """Draw the outputs of three sentences in five places, and those of the shortest alone."""
     left, top, cell = middle - 66, top + 20, 15
     for i, j in np.ndindex(3, 5):
-        _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j < 5 - i else None)
-        if j >= 5 - i:  # rubbish, which must not be heard
+        if j < 5 - i:
+            _output(p, left + cell * j, top + cell * i, cell)
+        else:  # rubbish, which must not be heard
             p.text(left + cell * (j + 0.45), top + cell * (i + 0.45), "?", colour=MUTED)
-    _same(p, left, top + 2 * cell, cell, 5, 3, "alone")
+    y, beside = top + 2 * cell, left + 6 * cell + 6
+    p.rect(left - 2, y - 2, 3 * cell + 2.5, cell + 2.5, edge=QUERY, thick=1.6)
+    p.text(beside - 11, y + cell / 2 - 1, "=", bold=True)
+    for j in range(3):
+        _output(p, beside + cell * j, y, cell)
+    p.rect(beside - 2, y - 2, 3 * cell + 2.5, cell + 2.5, edge=QUERY, thick=1.6)
+    p.text(beside + 1.5 * cell, y - 13, "alone", colour=MUTED)
 
 
 def _cached(p: Drawing, middle: float, top: float) -> None:
-    """Draw a causal table, and its last row with the keys of a cache."""
-    left, top, cell = middle - 66, top + 12, 15
-    for i, j in np.ndindex(4, 4):
-        _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if j <= i else None)
-    _same(p, left, top + 3 * cell, cell, 4, 4, "cached")
+    """Draw the outputs of a text read whole, and those of its three pieces."""
+    left, cell = middle - 66, 14
+    for said, y, gap in (("whole", top + 18, 0), ("pieces", top + 52, 5)):
+        for j in range(7):
+            _output(p, left + cell * j + gap * ((j > 3) + (j > 4)), y, cell)
+        p.text(left + 7 * cell + gap * 2 + 6, y + cell / 2 - 1, said, colour=MUTED, anchor="start")
+    p.text(left + 3.5 * cell, top + 42.5, "=", bold=True)
 
 
-def _same(p: Drawing, left: float, y: float, cell: float, there: int, here: int, said: str) -> None:
-    """Frame a row of a table, and draw beside it the row that must be its equal."""
-    p.rect(left - 2, y - 2, there * cell + 2.5, cell + 2.5, edge=QUERY, thick=1.6)
-    beside = left + there * cell + 20
-    p.text(beside - 10, y + cell / 2 - 1, "=", bold=True)
-    for j in range(here):
-        _cell(p, beside + cell * j, y, cell, WEIGHT_FILL)
-    p.rect(beside - 2, y - 2, here * cell + 2.5, cell + 2.5, edge=QUERY, thick=1.6)
-    p.text(beside + here * cell / 2, y - 13, said, colour=MUTED)
+def _output(p: Drawing, x: float, y: float, size: float) -> None:
+    """Draw an output as a small box."""
+    p.rect(x + 0.5, y + 0.5, size - 3, size - 3, edge=MUTED, fill=GRID, opacity=0.6, round=2)
 
 
 def _blind(p: Drawing, middle: float, top: float) -> None:

@@ -23,6 +23,7 @@ def two_looks(
     labels: tuple[str, str],
     *,
     weights: Weights | Sequence[Weights] | None = None,
+    roles: Sequence[str] = (),
 ) -> Drawing:
     """Draw a sentence and two rows of its attention table, both of the last word.
 
@@ -36,13 +37,16 @@ def two_looks(
         found: Between which words the second look has to choose.
         labels: What each look asks.
         weights: For each sentence what both looks give to its words, (2, words).
+        roles: What the key of each word in ``found`` has to say, to stand below its cell.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a word is not in its sentence, or the weights do not fit the words.
+        ValueError: If a word is not in its sentence, or the weights or roles do not fit the words.
     """
+    if roles and len(roles) != len(found):
+        raise ValueError(f"roles must be {len(found)}, one for each of {', '.join(found)}, got {len(roles)}")
     one = isinstance(text, str)
     texts, reasons = ([text], [fetched]) if one else (list(text), list(fetched))
     lines = [line.split() for line in texts]
@@ -56,10 +60,14 @@ def two_looks(
         if rows is not None and rows.shape != (2, len(line)):
             raise ValueError(f"weights must be (2, {len(line)}) to fit the words, got {rows.shape}")
     widths = [max(0.93 * text_width(word) + 9 for word in words) for words in zip(*lines, strict=True)]
-    high = BOX + 2 * (LINE + BOX) + GAP
+    high = BOX + 2 * (LINE + BOX) + GAP + (LINE if roles else 0)
     picture = Drawing(sum(widths) + 2 * EDGE, (high + APART) * len(lines) - APART + EDGE)
     for n, (line, reason, rows) in enumerate(zip(lines, reasons, shares, strict=True)):
         _draw(picture, (high + APART) * n, line, widths, reason, found, labels, rows)
+        for word, role in zip(found, roles, strict=False):
+            j = line.index(word)
+            x, y = EDGE + sum(widths[:j]) + widths[j] / 2, (high + APART) * n + high - LINE / 2
+            picture.text(max(x, EDGE + text_width(role) / 2), y, role, colour=KEY)
     return picture
 
 

@@ -1,4 +1,4 @@
-"""The explorable of *Common mistakes*: choose a bug, read its line, and run the tests to see which find it."""
+"""The explorable of *Common mistakes*: choose a bug, read its line, and see which tests find it."""
 
 from __future__ import annotations
 
