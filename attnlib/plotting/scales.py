@@ -22,7 +22,8 @@ def roofline(roof: Roofline, names: Mapping[str, str], *, ax: Axes | None = None
 
     Args:
         roof: From `attnlib.instruments.roofline`.
-        names: Which kernels to draw, a point for each at its greatest length, and what to call it.
+        names: Which kernels to draw, a point for each at the greatest length that all of them have, and what
+            to call it.
         ax: Where to draw.
 
     Returns:
@@ -30,7 +31,9 @@ def roofline(roof: Roofline, names: Mapping[str, str], *, ax: Axes | None = None
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(5.6, 3.4))
-    kernels = {said: max(roof.named(name).items())[1] for name, said in names.items()}
+    measured = {said: roof.named(name) for name, said in names.items()}
+    longest = max(set.intersection(*map(set, measured.values())))
+    kernels = {said: lengths[longest] for said, lengths in measured.items()}
     reach = [kernel.intensity for kernel in kernels.values()] + [roof.ridge]
     low, high = min(reach) / 3, max(reach) * 6
     x = np.array([low, roof.ridge, high])

@@ -78,6 +78,7 @@ def test_stored_measurements_are_complete():
     roof = stored_roofline()
     assert "H200" in roof.machine
     for name in NAMES:
-        assert list(roof.named(name)) == [256, 512, 1024, 2048, 4096, 8192]
+        longer = [16384] if name.startswith(("formula", "fused")) else []
+        assert list(roof.named(name)) == [256, 512, 1024, 2048, 4096, 8192, *longer]
     # nothing is faster than the roof, beyond what reading gains over copying
     assert all(kernel.speed <= 1.15 * roof.ceiling(kernel.intensity) for kernel in roof.kernels)
