@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import matplotlib as mpl
@@ -176,6 +177,13 @@ def test_the_roof_bends_at_the_ridge_and_every_kernel_is_named():
     assert ax.lines[2].get_xydata().tolist() == [[longest.intensity, longest.speed]]
     assert {"formula", "tiles", "writing", "limit of the memory"} <= set(texts(ax))
     assert plotting.roofline(roof, {"fused": "tiles"}, ax=ax) is ax
+
+
+def test_kernels_under_a_roof_share_a_length():
+    roof = stored_roofline()
+    apart = replace(roof, kernels=(roof.named("formula")[256], roof.named("fused")[512]))
+    with pytest.raises(ValueError, match="must share a length, got 'formula', 'fused'"):
+        plotting.roofline(apart, {"formula": "formula", "fused": "tiles"})
 
 
 def test_mask_row_draws_masks_beside_each_other_and_crosses_what_is_not_allowed():

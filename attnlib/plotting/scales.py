@@ -28,12 +28,17 @@ def roofline(roof: Roofline, names: Mapping[str, str], *, ax: Axes | None = None
 
     Returns:
         The axes.
+
+    Raises:
+        ValueError: If a name is unknown, or the kernels share no length.
     """
     if ax is None:
         _, ax = plt.subplots(figsize=(5.6, 3.4))
     measured = {said: roof.named(name) for name, said in names.items()}
-    longest = max(set.intersection(*map(set, measured.values())))
-    kernels = {said: lengths[longest] for said, lengths in measured.items()}
+    shared = set.intersection(*map(set, measured.values()))
+    if not shared:
+        raise ValueError(f"the kernels must share a length, got {', '.join(map(repr, names))}; draw one by one")
+    kernels = {said: lengths[max(shared)] for said, lengths in measured.items()}
     reach = [kernel.intensity for kernel in kernels.values()] + [roof.ridge]
     low, high = min(reach) / 3, max(reach) * 6
     x = np.array([low, roof.ridge, high])
