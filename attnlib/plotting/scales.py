@@ -37,7 +37,8 @@ def roofline(roof: Roofline, names: Mapping[str, str], *, ax: Axes | None = None
     measured = {said: roof.named(name) for name, said in names.items()}
     shared = set.intersection(*map(set, measured.values()))
     if not shared:
-        raise ValueError(f"the kernels must share a length, got {', '.join(map(repr, names))}; draw one by one")
+        said = ", ".join(map(repr, names))
+        raise ValueError(f"the kernels must share a length, got {said}; draw one by one")
     kernels = {said: lengths[max(shared)] for said, lengths in measured.items()}
     reach = [kernel.intensity for kernel in kernels.values()] + [roof.ridge]
     low, high = min(reach) / 3, max(reach) * 6
