@@ -88,7 +88,12 @@ def test_a_figure_its_claims_and_all_their_code_are_one_block(still):
 def test_folds_are_named_after_what_they_hide(still):
     names = still.locator("details.pa-how > summary").all_text_contents()
     measured = "how it was measured"
-    assert names == ["set-up", measured, "how it was drawn", "the code", measured, measured]
+    assert names == [measured, "how it was drawn", "the code", measured, "set-up", measured]
+
+
+def test_the_set_up_waits_behind_the_first_code_in_sight(still):
+    setup = still.locator(".cell", has=still.locator("summary", has_text="set-up"))
+    assert "in_sight()" in setup.evaluate("cell => cell.previousElementSibling.innerText")
 
 
 def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read):
@@ -406,7 +411,7 @@ def test_without_script_everything_is_a_plain_fold(chromium, small):
     assert page.locator("#claim-4").is_visible()
     page.locator(".pa-deeper > summary").click()
     assert page.locator("#claim-7").is_visible()
-    page.locator(".pa-how > summary").first.click()
+    page.locator(".pa-how > summary", has_text="set-up").click()
     assert page.locator("pre", has_text="import torch").is_visible()
     for name in ("how it was drawn", "the code"):  # no switch could show them
         assert page.locator("summary", has_text=name).is_visible()
