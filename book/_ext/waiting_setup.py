@@ -1,7 +1,7 @@
 """Sphinx extension: the set-up of a page waits behind the first code that a reader sees.
 
-The first cell tagged ``setup`` imports what a notebook needs, so it opens the notebook. On a page, where it is
-folded (see ``proof``), it would stand between a question and its picture.
+The first cell tagged ``setup`` imports what a notebook needs, so it opens the notebook. On a page, where it
+is folded (see ``proof``), it would stand between a question and its picture.
 """
 
 from __future__ import annotations
