@@ -72,6 +72,7 @@ def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, wid
     assert_numbers_are_pythons(page, widget)
     before = int(heads.locator(".pa-total").get_attribute("data-value"))
     assert heads.locator(".pa-total").inner_text() == "All tokens: 18 of 18 right."
+    heads.locator("summary").click()
     head, token, letter = heads.locator("fieldset").all()
     for group, key in ((head, "ArrowRight"), (token, "ArrowLeft"), (letter, "ArrowRight")):
         group.locator("input:checked").focus()

@@ -133,9 +133,9 @@ function build({ model, state, update }) {
     return `${told} ${total.textContent}`;
   }
   return {
-    parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("div", { class: "pa-bar pa-edit" }, letters, digitLabel),
+    parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("details", {}, make("summary", {}, "change the token"), make("div", { class: "pa-bar pa-edit" }, letters, digitLabel)),
       make("div", { class: "pa-main" }, table, make("div", {}, replies, total))],
-    help: "Click a token, or choose it with the arrow keys; pointing at one only shows it for a moment. The lines are the weights of the chosen head, from the token below to itself and those before it. The ring marks the last earlier token with the same letter. The table of weights shows averages, over those tokens whose three relations point to three different places.",
+    help: "Click a token, or choose it with the arrow keys. The lines are the weights of the chosen head; a ring marks the last earlier token with the same letter, if there is one. The table of weights shows averages, over those tokens whose three relations point to three different places.",
     draw,
   };
 }

@@ -277,7 +277,7 @@ function build(tools) {
       }
       case MASK: return [!causal ? ["The mask is off: every word may look at every other."] : ahead ? [he(), ` may not look ahead: ${counted(ahead, "later word is", "later words are")} hidden.`] : [he(), " is the last word: nothing is hidden from it."],
         causal ? ["Whoever writes the next word cannot have read it."] : ["A reader may do this; a writer would be told the answer."]];
-      case SOFTMAX: return [["Each row becomes shares of one; ", he(), ` gives most, ${show(row[best(row)])}, to `, other(best(row)), "."],
+      case SOFTMAX: return [[...(now.whole ? ["Each row becomes shares of one; "] : []), he(), ` gives most, ${show(row[best(row)])}, to `, other(best(row)), "."],
         row[at] === 0 && causal && at > word ? [em(words[at]), " is hidden: its share is 0."]
           : [em(words[at]), ": e", make("sup", {}, show(found.masked[h][word][at])), `, divided by the sum of its row, is ${show(row[at])}.`]];
       case MIX: return [["Each value is taken by its weight, and the sum is what ", he(), " finds."],
