@@ -691,7 +691,7 @@ def test_questions_stand_over_their_answers_and_one_arrow_leads_aside():
 def test_a_hidden_exponential_lengthens_the_sum_and_leaves_the_others_as_they_are():
     rows = {"before": [1, 3], "after": [1, 3, 4], "louder": [1, 3, 16]}
     drawing = plotting.shared_weights(["a", "b", "c"], rows, seen=2, watch=1)
-    thrown = "set to zero, but still in the sum"
+    thrown = "set to zero afterwards"
     said = ["weight of b", "before", "a", "b", "1", "3", "3/4 = 0.75"]
     said += ["after", "a", "b", "c", thrown, "1", "3", "4", "3/8 = 0.38"]
     said += ["louder", "a", "b", "c", thrown, "1", "3", "16", "3/20 = 0.15"]

@@ -8,7 +8,7 @@ from attnlib.plotting._style import INK, KEY, MUTED, WEIGHT, WEIGHT_FILL
 from attnlib.plotting.drawing import Drawing, column, text_width
 
 EDGE, BAR, HIGH, LABEL, BETWEEN = 8, 340, 30, 19, 12  # margins, the longest bar, its height, a line, rows
-THROWN = "set to zero, but still in the sum"
+THROWN = "set to zero afterwards"
 
 
 def shared_weights(
