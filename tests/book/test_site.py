@@ -232,12 +232,12 @@ def test_no_comment_of_code_runs_out_of_sight_on_a_phone(phone):
 
 
 def test_a_long_comment_stands_above_its_line_on_a_phone_and_behind_it_when_it_is_turned(alone):
-    page = alone("book/07_complexity", "file", **PHONE)
-    upright = "# features of two keys\\nkeys = torch.tensor("
+    page = alone("book/06_causal_masks", "file", **PHONE)
+    upright = "# row: (B, T), letters as numbers\\ndef write("
     begins = "[...document.querySelectorAll('pre')].some((pre) => pre.innerText.startsWith('{}'))"
     page.wait_for_function(begins.format(upright))
     page.set_viewport_size({"width": 844, "height": 390})
-    turned = "keys = torch.tensor([[1.0, 0], [1, 1]])  # features of two keys\\n"
+    turned = "def write(model, row, n):  # row: (B, T), letters as numbers\\n"
     page.wait_for_function(begins.format(turned))
     page.set_viewport_size(PHONE["viewport"])
     page.wait_for_function(begins.format(upright))
