@@ -62,7 +62,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar" }, chosen, make("div", { class: "pa-steps" }, back, next)), lines, start,
       make("div", { class: "pa-main" }, make("div", {}, table, legend), make("div", {}, make("ol", { class: "pa-lamps" }, ...lamps), verdict))],
-    help: "Choose a bug, guess which tests will find it, and run them.",
+    help: "Press Next, guess which tests will find the bug, and run them.",
     draw,
   };
 }

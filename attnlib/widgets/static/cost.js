@@ -175,7 +175,7 @@ function build({ model, state, update }) {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
       make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel), make("p", { class: "pa-note" }, "A network is counted as 16nd\u00b2, a quarter low for Mistral and Llama 3. Cards have the memory of their data sheets.")), shelf, fits,
       make("details", { class: "pa-work" }, make("summary", {}, "what does the work"), make("p", { class: "pa-note" }, "Each kind of work as a share of all. The solid line is your n; at the dashed line the core does half."), svg, rule, table)],
-    help: "The frame is the memory of the GPU. What does not fit stands out, up to four cards.",
+    help: "The frame is the memory of the GPU. What does not fit stands out.",
     draw,
   };
 }
