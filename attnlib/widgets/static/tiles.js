@@ -116,7 +116,7 @@ function build({ model, state, update }) {
     held.replaceChildren("Held in fast memory: ", make("strong", {}, String(now.held)), " numbers.");
     traffic.dataset.value = String(now.moved);
     traffic.dataset.end = String(now.end);
-    traffic.replaceChildren("Moved so far: ", make("strong", {}, String(now.moved)), ` of ${now.end}; with a table that is written down, ${6 * n + 4 * n * n}.`);
+    traffic.replaceChildren("Moved so far: ", make("strong", {}, String(now.moved)), ` of ${now.end} numbers; with a table that is written down, ${6 * n + 4 * n * n}.`);
     const said = `${title.textContent} ${repair.textContent} ${now.m.map((m, i) => `${named("q", r * size + i)}: m ${show(m)}, sum ${show(now.l[i])}, mix ${show(now.o[i])}.`).join(" ")}`;
     svg.setAttribute("aria-label", said);
     return said;
