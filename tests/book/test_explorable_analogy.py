@@ -140,6 +140,7 @@ def test_labels_stay_on_the_map_and_apart(visit):
     for i in range(len(EQUATIONS)):
         page.locator(".pa-presets input").nth(i).focus()
         page.keyboard.press("Space")
+        page.wait_for_timeout(500)  # the words are on their way
         frame = page.locator(".pa-analogy .pa-canvas").bounding_box()
         boxes = [label.bounding_box() for label in page.locator(".pa-analogy .pa-name").all()]
         for n, box in enumerate(boxes):
