@@ -21,7 +21,8 @@ from nbclient import NotebookClient
 sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[1] / "book" / "_ext"))
 from arithmetic import kernel_arithmetic
-from stored_run import RUN, fingerprint
+from settings_said import figure_words, page_words, unsaid
+from stored_run import RUN, code_cells, fingerprint
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -51,6 +52,9 @@ def prune_widgets(nb: nbformat.NotebookNode) -> list[str]:
 def execute(path: Path, timeout: int = 300) -> str:
     """Run a notebook and return its text: no times, no versions, no random ids."""
     nb = nbformat.read(path, as_version=4)
+    silent = unsaid(code_cells(nb))
+    if silent:
+        raise SystemExit("\n".join([f"{path}: {said}" for said in silent]))
     NotebookClient(
         nb,
         timeout=timeout,
@@ -60,6 +64,9 @@ def execute(path: Path, timeout: int = 300) -> str:
         resources={"metadata": {"path": str(path.parent)}},
     ).execute()
     nb.metadata["language_info"] = {"name": "python"}
+    for cell in code_cells(nb):  # the page reads a figure's words from the metadata of its cell
+        if words := figure_words(cell):
+            cell.metadata["mystnb"] = page_words(words)
     ids = prune_widgets(nb)
     text = nbformat.writes(nb)
     for i, old in enumerate(ids):

@@ -6,9 +6,8 @@ compares them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from importlib import resources
+from functools import cache
 
 import torch
 from torch import Tensor, nn
@@ -16,12 +15,16 @@ from torch import Tensor, nn
 from attnlib._validate import require_whole
 from attnlib.blocks import TransformerBlock
 from attnlib.experiments.letters import Letters
+from attnlib.experiments.runs import Run, load
 from attnlib.experiments.training import cross_entropy, small_products, track
+from attnlib.instruments.counters import count_parameters
+from attnlib.instruments.settings import Values, note
 from attnlib.model import Decoder
 
 NORMS = "before", "after", "none"
 PARTS = "attention", "network", "residual"
 LENGTH, WIDTH, HEADS = 32, 64, 4
+LETTERS = 67  # different signs in the text of the stored runs
 USUAL = {"layers": 12, "norm": "before", "without": None, "lr": 1e-3, "warmup": 0, "steps": 800}
 
 
@@ -101,7 +104,45 @@ def partial_model(
         )
     if norm != "before":
         model.norm = nn.Identity()
+    model.facts = facts(layers, norm, without, letters=len(text.letters))
     return model
+
+
+def facts(layers: int, norm: str, without: str | tuple[str, ...] | None, *, letters: int = LETTERS) -> dict:
+    """Return what there is to say of a model of such blocks, with the number of weights that it uses.
+
+    Args:
+        layers: Blocks.
+        norm: As in `PartialBlock`.
+        without: As in `PartialBlock`.
+        letters: How many different letters it reads.
+    """
+    parts = (without,) if isinstance(without, str) else tuple(without or ())
+    return {
+        "model": "model of letters (layer norms, GELU, learned positions)",
+        "layers": layers,
+        "width": WIDTH,
+        "heads": HEADS,
+        "norm": norm,
+        "without": ", ".join(parts) or None,
+        "weights": _weights(layers, norm, parts, letters),
+    }
+
+
+@cache
+def _weights(layers: int, norm: str, without: tuple[str, ...], letters: int) -> int:
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):  # shapes alone
+        whole = Decoder(letters, LENGTH, WIDTH, HEADS, 1)
+    (block,) = whole.blocks
+    parts = {
+        "attention": count_parameters(block.attention),
+        "network": count_parameters(block) - count_parameters(block.attention),
+    }
+    norms = count_parameters(block.attention_norm) + count_parameters(block.network_norm)
+    parts["network"] -= norms
+    used = sum(size for part, size in parts.items() if part not in without) + (norms if norm != "none" else 0)
+    outside = count_parameters(whole) - count_parameters(block)
+    return layers * used + outside - (count_parameters(whole.norm) if norm != "before" else 0)
 
 
 def train_parts(
@@ -126,7 +167,7 @@ def train_parts(
         seed: Of the batches.
 
     Returns:
-        The loss of each step.
+        The loss of each step, with the ``setting`` that the model has from now on.
     """
     require_whole("warmup", warmup, 0)
     learned = list(model.parameters())
@@ -145,7 +186,16 @@ def train_parts(
             optimizer.step()
             climb.step()
             losses.append(loss.detach())
-    return torch.stack(losses).tolist() if losses else []
+    setting = note(
+        model,
+        optimizer="Adam",
+        rate=lr,
+        warmup=warmup or None,
+        batch=batch,
+        steps=steps,
+        seeds=(seed,),
+    )
+    return Values(torch.stack(losses).tolist() if losses else [], setting)
 
 
 @torch.no_grad()
@@ -201,10 +251,19 @@ def measure(text: Letters, device: torch.device | str = "cpu", **run) -> dict:
 
 def stored() -> dict:
     """Return what trained models lost, and how it was measured: ``runs`` of all kinds of blocks."""
-    return json.loads((resources.files("attnlib") / "data" / "block-parts.json").read_text("utf8"))
+    return load(
+        "block-parts",
+        results=("held", "course"),
+        facts=lambda run: {
+            **facts(run["layers"], run["norm"], run["without"]),
+            "warmup": run["warmup"] or None,
+        },
+        optimizer="Adam",
+        batch=32,
+    )
 
 
-def stored_runs(**asked) -> list[dict]:
+def stored_runs(**asked) -> list[Run]:
     """Return the stored runs of all seeds that were made so.
 
     Args:
@@ -212,7 +271,7 @@ def stored_runs(**asked) -> list[dict]:
             a rate of 0.001 without warm-up, 800 steps.
 
     Returns:
-        The runs, in order of their seeds.
+        The runs, in order of their seeds, each with its setting.
 
     Raises:
         ValueError: If there is no such run.

@@ -13,6 +13,7 @@ from attnlib._validate import require_whole
 from attnlib.device import pick_device
 from attnlib.experiments.training import track
 from attnlib.experiments.wordvectors import WordVectors
+from attnlib.instruments.settings import Setting, Values
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 
@@ -130,7 +131,22 @@ def train_skip_gram(
         slower.step()
         if step % every == 0:
             measure()
-    return WordVectors(vocabulary, middle.detach()), WordVectors(vocabulary, context.detach()), measured
+    found = WordVectors(vocabulary, middle.detach()), WordVectors(vocabulary, context.detach())
+    setting = Setting(
+        model=f"skip-gram of {len(vocabulary):,} words",
+        width=width,
+        weights=middle.numel() + context.numel(),
+        window=window,
+        optimizer="Adam",
+        rate=lr,
+        schedule="falling to a twentieth",
+        batch=1024,
+        steps=steps,
+        seeds=(seed,),
+    )
+    for vectors in found:
+        vectors.setting = setting
+    return *found, Values(measured, setting)
 
 
 def _batch(

@@ -8,16 +8,15 @@ nothing does. Chapter 1 of the book measures it.
 
 from __future__ import annotations
 
-import json
-from importlib import resources
-
 import torch
 from torch import Tensor, nn
 
 from attnlib._validate import require_whole, shape
 from attnlib.experiments.recurrent import Recurrent
+from attnlib.experiments.runs import load
 from attnlib.experiments.training import small_products, track
 from attnlib.functional import attention
+from attnlib.instruments.settings import describe, note
 
 KEY_DIM = 16  # numbers that a growing memory spends on finding an entry again
 
@@ -79,6 +78,7 @@ class Summary(nn.Module):
         require_whole("d", d, 1)
         require_whole("n", n, 1)
         self.n = n
+        self.facts = {"model": kind.upper(), "keeps": d, "reads": n, "width": width}
         self.reader = FreeEncoder(d, n, width) if kind == "free" else Recurrent(kind, 1 + n, d)
         self.answer = three_layers(d + n, width, 1)
 
@@ -111,6 +111,7 @@ class Store(nn.Module):
         require_whole("d", d, 1)
         require_whole("n", n, 1)
         self.n = n
+        self.facts = {"model": "attention", "keeps": f"{d} of each", "reads": n, "width": width}
         self.write = nn.Linear(1 + n, KEY_DIM + d)
         self.query = nn.Embedding(n, KEY_DIM)
         self.answer = three_layers(d + n, width, 1)
@@ -183,6 +184,17 @@ def train_memory(
             nn.utils.clip_grad_norm_(learned, 1.0)
             optimizer.step()
             schedule.step()
+    note(
+        memory,
+        optimizer="Adam",
+        rate=peak,
+        schedule="one cycle up to that rate",
+        clip=1.0,
+        noise=noise,
+        batch=batch,
+        steps=steps,
+        seeds=(seed,),
+    )
     return memory
 
 
@@ -228,7 +240,19 @@ def noise_floor(d: int, n: int, noise: float) -> float:
 
 def stored() -> dict:
     """Return what was measured, where and how: ``runs`` of many sizes, and the weights of one ``fold``."""
-    return json.loads((resources.files("attnlib") / "data" / "fixed-state.json").read_text("utf8"))
+
+    def facts(run: dict) -> dict:
+        return {
+            "model": run["kind"],
+            "keeps": run["d"],
+            "reads": run["n"],
+            "rate": 0.003 if run["width"] > 64 else 0.01,
+            "machine": "NVIDIA H200" if run["steps"] == 20_000 else "Intel Xeon",
+        }
+
+    results = "lost", "kind", "d", "n"
+    same = {"optimizer": "Adam", "schedule": "one cycle up to that rate", "clip": 1.0}
+    return load("fixed-state", results=results, facts=facts, **same)
 
 
 def stored_fold() -> Summary:
@@ -237,9 +261,12 @@ def stored_fold() -> Summary:
     Returns:
         A summary whose ``keep`` is trained and whose ``give_back`` is not.
     """
-    memory = Summary("gru", 1, 2)
-    weights = {name: torch.tensor(rows) for name, rows in stored()["fold"]["weights"].items()}
+    memory, data = Summary("gru", 1, 2), stored()
+    weights = {name: torch.tensor(rows) for name, rows in data["fold"]["weights"].items()}
     memory.reader.load_state_dict(weights)
+    memory.setting = describe(
+        memory, noise=0, steps=24_000, seeds=(5,), machine="Intel Xeon", date=data["date"], width=64
+    )
     return memory
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from attnlib._validate import require_whole
 from attnlib.experiments.tasks.manual import python_manual
 from attnlib.experiments.training import Batch, cross_entropy, fit
+from attnlib.instruments.settings import Values, note
 from attnlib.model import Decoder
 from attnlib.multihead import Attend
 
@@ -132,6 +133,14 @@ def letter_model(
         torch.manual_seed(seed)
         model = Decoder(len(text.letters), length, width, heads, layers)
     attend = (Attend if causal else Unmasked) if attend is None else attend
+    model.facts = {
+        "model": "model of letters (layer norms, GELU, learned positions)",
+        "layers": layers,
+        "width": width,
+        "heads": heads,
+        "norm": "before",
+        "attends by": attend.__name__ if isinstance(attend, type) else getattr(attend, "__qualname__", None),
+    }
     for block in model.blocks:
         block.attention.attend = attend()
     return model.eval()
@@ -164,8 +173,15 @@ def train_letters(
         return text.train[here], text.train[here + 1]
 
     last = steps // 3
-    first = fit(model, batch, steps=steps - last, lr=lr, seed=seed)
-    return first + fit(model, batch, steps=last, lr=lr / 5, seed=seed + 1000)
+    before = vars(model).pop("setting", None)
+    losses = fit(model, batch, steps=steps - last, lr=lr, seed=seed)
+    losses += fit(model, batch, steps=last, lr=lr / 5, seed=seed + 1000)
+    model.setting = before  # the two parts are one training
+    fall = "the last third of the steps at a fifth of it"
+    setting = note(
+        model, optimizer="Adam", rate=lr, schedule=fall, clip=1.0, batch=B, steps=steps, seeds=(seed,)
+    )
+    return Values(losses, setting)
 
 
 @torch.no_grad()

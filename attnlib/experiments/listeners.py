@@ -11,6 +11,7 @@ from attnlib.experiments.tasks.pronouns import PronounSentence
 from attnlib.experiments.tasks.senses import SenseSentence, sense_anchors
 from attnlib.experiments.training import fit
 from attnlib.experiments.wordvectors import WordVectors
+from attnlib.instruments.settings import note
 from attnlib.scoring import dot_scores
 
 MIXES = "attention", "average"
@@ -83,6 +84,11 @@ class SenseReader(nn.Module):
         self.mix = Mix(kind, width, head)
         self.w_v = nn.Parameter(torch.eye(width))
         self.keep = keep
+        self.facts = {
+            "model": ("one head" if kind == "attention" else "average") + " over GloVe vectors",
+            "width": width,
+            "own vector added": keep or None,
+        }
 
     def weights(self, ids: Tensor) -> Tensor:
         """Return how much of each word goes in.
@@ -203,6 +209,11 @@ class PronounReader(nn.Module):
         self.w_qk = nn.ParameterList(torch.randn(2, width, head) / width**0.5 for _ in looks)
         self.w_v = nn.ParameterList(torch.randn(width, width) / (3 * width**0.5) for _ in looks[1:])
         self.table = nn.Parameter(torch.zeros(LONGEST, LONGEST)) if "table" in looks else None
+        self.facts = {
+            "model": f"GloVe vectors, {', then '.join(looks)}, no norm",
+            "width": width,
+            "positions": "learned" if places else "no",
+        }
 
     def forward(self, ids: Tensor) -> Tensor:
         """Return the last look's scores for *he*, ``(B, S)``; minus infinity where a sentence has ended."""
@@ -315,6 +326,8 @@ def train_pronouns(
     together = Together(readers)
     fit(together, batch, steps=steps, lr=lr, max_norm=None)
     together.part()
+    for reader, seed in zip(readers, seeds, strict=True):
+        note(reader, optimizer="Adam", rate=lr, batch=16, steps=steps, seeds=(seed,))
     return [reader.eval() for reader in readers]
 
 

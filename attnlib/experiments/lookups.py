@@ -5,15 +5,14 @@ Chapter 5 of the book trains them.
 
 from __future__ import annotations
 
-import json
-from importlib import resources
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
+from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import relations, several_lookups
 from attnlib.experiments.training import cross_entropy, fit
+from attnlib.instruments.counters import count_parameters
 from attnlib.multihead import MultiHeadAttention
 
 KEYS, VALUES, PAIRS = 6, 8, 4  # of the look-ups
@@ -49,6 +48,7 @@ class Lookup(nn.Module):
         if hidden is not None:
             self.network = nn.Sequential(nn.Linear(C, hidden), nn.ReLU(), nn.Linear(hidden, C))
         self.read = nn.Linear(C, questions * VALUES)
+        self.facts = lookup_facts(attend.num_heads, C, questions, hidden, again is not None)
 
     def embed(self, steps: Tensor) -> tuple[Tensor, Tensor]:
         """Return vectors of the question ``(B, 1, C)`` and of the pairs ``(B, pairs, C)``."""
@@ -69,6 +69,17 @@ class Lookup(nn.Module):
         """Return how much each head takes of each pair, ``(B, H, pairs)``."""
         question, pairs = self.embed(steps)
         return self.attend(question, pairs, need_weights=True)[1][:, :, 0]
+
+
+def lookup_facts(heads: int, width: int, questions: int, hidden: int | None, again: bool) -> dict:
+    """Return what there is to say of a `Lookup`."""
+    return {
+        "model": "attention, no norm, linear reader" + (", two layers of attention" if again else ""),
+        "width": width,
+        "heads": heads,
+        "hidden": hidden,
+        "task": f"{questions} look-ups at once among {PAIRS} pairs",
+    }
 
 
 def tie(heads: MultiHeadAttention, *names: str) -> MultiHeadAttention:
@@ -128,7 +139,7 @@ def train_lookup(
 
     Returns:
         The reader, and the share of right answers to each question in each batch, before it was learned from:
-        ``(steps, questions)``.
+        ``(steps, questions)``. How it was trained stands in ``reader.setting``.
     """
 
     def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -161,7 +172,26 @@ def shares_right(reader: Lookup, *, pairs: int = PAIRS, count: int = 2000, seed:
 
 def stored() -> dict:
     """Return what was measured in long trainings, where and how."""
-    return json.loads((resources.files("attnlib") / "data" / "many-heads.json").read_text("utf8"))
+
+    def facts(run: dict) -> dict:
+        sizes = run["heads"], run["width"], run["questions"], run["hidden"], run["again"]
+        with torch.random.fork_rng(devices=[]), torch.device("meta"):  # shapes alone
+            parts = [
+                MultiHeadAttention(run["width"], run["heads"], bias=False) for _ in range(1 + run["again"])
+            ]
+            reader = Lookup(parts[0], run["questions"], run["hidden"], *parts[1:])
+        return {**lookup_facts(*sizes), "weights": count_parameters(reader), "again": None}
+
+    results = "right", "course", "at", "questions"
+    return load(
+        "many-heads",
+        results=results,
+        facts=facts,
+        usual={"width": 24, "again": False},
+        optimizer="Adam",
+        clip=1.0,
+        batch=64,
+    )
 
 
 class Teller(nn.Module):
@@ -176,6 +206,12 @@ class Teller(nn.Module):
         self.place = nn.Embedding(PLACES, 32)
         self.attend = MultiHeadAttention(32, 4, bias=False)
         self.read = nn.Linear(32, 3 * DIGITS)
+        self.facts = {
+            "model": "attention, no norm, linear reader, learned positions",
+            "width": 32,
+            "heads": 4,
+            "task": "three relations",
+        }
 
     def embed(self, steps: Tensor) -> Tensor:
         """Return a vector for every token, ``(B, T, C)``."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention_weights
+from attnlib.instruments.settings import Setting
 
 
 class Pointing(NamedTuple):
@@ -18,11 +19,13 @@ class Pointing(NamedTuple):
         losses: The loss of each step.
         weights: Who looks at whom in the end, ``(N, N)``.
         lengths: How long each query is in the end, ``(N,)``.
+        setting: What it was measured on.
     """
 
     losses: list[float]
     weights: Tensor
     lengths: Tensor
+    setting: Setting
 
 
 def train_pointing(
@@ -58,4 +61,13 @@ def train_pointing(
         loss.backward()
         optimizer.step()
         losses.append(loss.item())
-    return Pointing(losses, weights.detach(), w_q.detach().norm(dim=-1))
+    setting = Setting(
+        model=f"{'one projection' if tied else 'two projections'} of {N} one-hot vectors",
+        width=width,
+        weights=sum(w.numel() for w in learned),
+        optimizer="Adam",
+        rate=0.05,
+        steps=steps,
+        seeds=(seed,),
+    )
+    return Pointing(losses, weights.detach(), w_q.detach().norm(dim=-1), setting)

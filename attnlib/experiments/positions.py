@@ -6,18 +6,19 @@ book asks it about longer ones.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
-from functools import partial
-from importlib import resources
+from functools import cache, partial
 
 import torch
 from torch import Tensor, nn
 
 from attnlib._validate import require_whole
 from attnlib.blocks import TransformerBlock
+from attnlib.experiments.runs import load
 from attnlib.experiments.tasks.order import copies, own_place, places_back
 from attnlib.experiments.training import fit
+from attnlib.instruments.counters import count_parameters
+from attnlib.instruments.settings import Values
 from attnlib.model import in_mode
 from attnlib.positions import alibi_bias, rotary, rotate, sinusoidal
 
@@ -82,6 +83,13 @@ class OrderedModel(nn.Module):
         for name, size in (("tokens", tokens), ("width", width), ("heads", heads), ("layers", layers)):
             require_whole(name, size, 1)
         self.kind, self.heads = kind, heads
+        self.facts = {
+            "model": "causal model (layer norms before each part)",
+            "layers": layers,
+            "width": width,
+            "heads": heads,
+            "positions": kind,
+        }
         self.token = nn.Embedding(tokens, width)
         self.blocks = nn.ModuleList(TransformerBlock(width, heads) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
@@ -220,6 +228,7 @@ def train_model(
         model = OrderedModel(kind, *SIZES[task], layers=layers, width=width).to(device)
     draw = make_batch(task, LENGTH, batch=batch, distance=distance)
     fit(model, draw, steps=steps, lr=lr, seed=seed, label=f"{kind}, {task}")
+    model.setting |= _task(task, distance)
     return model
 
 
@@ -263,7 +272,32 @@ def right_at(
 
 def stored() -> dict:
     """Return what trained models got right, and how it was measured: ``runs`` of all kinds and tasks."""
-    return json.loads((resources.files("attnlib") / "data" / "positions.json").read_text("utf8"))
+    return load(
+        "positions",
+        results=("right", "stretched", "trained on", "kind", "distance"),
+        facts=lambda run: {
+            **OrderedModel(run["kind"], 1).facts,
+            "layers": run["layers"],
+            "width": run["width"],
+            "weights": _weights(run["kind"], run["task"], run["layers"], run["width"]),
+            **_task(run["task"], run["distance"]),
+        },
+        optimizer="Adam",
+        clip=1.0,
+        batch=64,
+    )
+
+
+def _task(task: str, distance: int) -> dict:
+    """Return how a setting says what a model is trained for."""
+    said = {"back": f"the token {distance} positions back", "copy": "copying", "where": "its own position"}
+    return {"task": said[task] + f", texts of at most {LENGTH} tokens"}
+
+
+@cache
+def _weights(kind: str, task: str, layers: int, width: int) -> int:
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):  # shapes alone
+        return count_parameters(OrderedModel(kind, *SIZES[task], layers=layers, width=width))
 
 
 def stored_runs(kind: str, task: str, **settings) -> list[list[float]]:
@@ -282,7 +316,11 @@ def stored_runs(kind: str, task: str, **settings) -> list[list[float]]:
     """
     data = stored()
     asked = {**data["usual"], **settings, "kind": kind, "task": task}
-    runs = [run["right"] for run in data["runs"] if all(run[name] == asked[name] for name in asked)]
+    runs = [
+        Values(run["right"], run.setting)
+        for run in data["runs"]
+        if all(run[name] == asked[name] for name in asked)
+    ]
     if not runs:
         raise ValueError(f"no run is stored with {asked}; attnlib/data/positions.json has those that are")
     return runs
@@ -304,7 +342,9 @@ def stored_stretched(task: str, by: str, *, trained_on: bool = False) -> list[li
         ValueError: If nothing of the kind is stored.
     """
     part = "trained on" if trained_on else "stretched"
-    runs = [run[part] for run in stored()["runs"] if part in run and run["task"] == task]
-    if not runs or by not in runs[0]:
+    runs = [run for run in stored()["runs"] if part in run and run["task"] == task]
+    if not runs or by not in runs[0][part]:
         raise ValueError(f"no run of task {task!r} is stored that is {part} by {by!r}")
-    return [run[by] for run in runs]
+    how = "as it was" if by == "nothing" else f"slowed by its {by}"
+    how += ", then 200 steps on texts of 256 tokens" if trained_on else ", no further training"
+    return [Values(run[part][by], run.setting | {"clock": how}) for run in runs]

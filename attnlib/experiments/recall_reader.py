@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from importlib import resources
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import recall
 from attnlib.experiments.training import fit
+from attnlib.instruments.settings import Setting, Values
 from attnlib.multihead import MultiHeadAttention
 
 LETTERS, DIGITS, PAIRS = 16, 8, 8
@@ -35,6 +35,12 @@ class RecallReader(nn.Module):
         self.digit = nn.Embedding(DIGITS + 1, width)  # the last one is the question mark
         self.attend = MultiHeadAttention(width, 1, scale=scale)
         self.answer = nn.Linear(width, DIGITS)
+        self.facts = {
+            "model": "one head of attention, no norm",
+            "width": width,
+            "task": f"recall of {PAIRS} pairs, {letters} letters",
+            "scores": "divided by √d" if scale is None else f"times {scale:.3g}",
+        }
 
     def embed(self, steps: Tensor) -> Tensor:
         """Return a vector of about unit variance ``(B, S, C)`` for each pair ``(B, S, 2)``."""
@@ -95,8 +101,13 @@ class RecallRun(NamedTuple):
         seen: What ``watch`` returned, from before the first batch on.
     """
 
-    losses: list[float]
+    losses: Values
     seen: list
+
+    @property
+    def setting(self) -> Setting:
+        """What it was measured on."""
+        return self.losses.setting
 
 
 def train_reader(
@@ -146,4 +157,10 @@ def batches_needed(losses: list[float], level: float = 0.1, over: int = 10) -> i
 
 def stored() -> dict:
     """Return what was measured, where and how: batches needed, by rate, size and starting spread."""
-    return json.loads((resources.files("attnlib") / "data" / "recall-rates.json").read_text("utf8"))
+    task = {"task": f"recall of {PAIRS} pairs, {LETTERS} letters", "optimizer": "Adam", "batch": 32}
+    one = {**task, "model": "one head of attention, no norm", "results": ("batches",)}
+    return {
+        **load("recall-rates", width=128, **one),
+        "starts": load("recall-rates", part="starts", **one),
+        "readers": load("recall-rates", part="readers", width=128, **one),
+    }

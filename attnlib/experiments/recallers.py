@@ -7,18 +7,19 @@ compares them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from importlib import resources
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib._validate import require_whole
+from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import recall
 from attnlib.experiments.training import cross_entropy, small_products, track
 from attnlib.functional import attention
+from attnlib.instruments.counters import count_parameters
+from attnlib.instruments.settings import Values, note
 from attnlib.linear import elu_plus_one, linear_attention
 
 DIGITS = 8
@@ -144,6 +145,13 @@ class Reader(nn.Module):
         self.digit = nn.Embedding(DIGITS + 1, width)  # and the question mark
         self.project = nn.Linear(width, 2 * K + V + 1)
         self.answer = nn.Linear(V, DIGITS)
+        self.facts = {
+            "model": f"one layer, {way}, no norm",
+            "K": K,
+            "V": V,
+            "width": width,
+            "letters": letters,
+        }
 
     def forward(self, steps: Tensor) -> Tensor:
         """Return a number for each digit ``(B, 8)``, of pairs and a question ``(B, pairs + 1, 2)``."""
@@ -190,7 +198,24 @@ def train_reader(
             nn.utils.clip_grad_norm_(learned, 1.0)
             optimizer.step()
             schedule.step()
+    note(
+        reader,
+        pairs=_pairs(reader.letters, anew),
+        optimizer="Adam",
+        rate=peak,
+        schedule="falling to zero as a cosine",
+        clip=1.0,
+        batch=batch,
+        steps=steps,
+        seeds=(seed,),
+    )
     return reader
+
+
+def _pairs(letters: int, anew: bool) -> str:
+    """Say on how many pairs a reader is trained."""
+    most = MOST if anew else min(MOST, letters)
+    return f"1 to {most} in turn" + (", a letter may come again" if anew else "")
 
 
 @torch.no_grad()
@@ -248,7 +273,17 @@ def weights_by_letter(reader: Reader, *, count: int = 4000, seed: int = 999) -> 
 
 def stored() -> dict:
     """Return what trained readers got right, and how it was measured: ``runs`` of all ways and sizes."""
-    return json.loads((resources.files("attnlib") / "data" / "recall.json").read_text("utf8"))
+
+    def facts(run: dict) -> dict:
+        reader = Reader(run["way"], run["letters"], run["K"], run["V"])
+        return {
+            **reader.facts,
+            "weights": count_parameters(reader),
+            "pairs": _pairs(run["letters"], run["anew"]),
+        }
+
+    same = {"optimizer": "Adam", "rate": 1e-2, "schedule": "falling to zero as a cosine", "clip": 1.0}
+    return load("recall", results=("right", "way", "anew"), facts=facts, batch=64, **same)
 
 
 def stored_runs(
@@ -270,7 +305,11 @@ def stored_runs(
         ValueError: If there is no such run.
     """
     asked = {"way": way, "letters": letters, "K": K, "steps": steps, "anew": anew}
-    runs = [run["right"] for run in stored()["runs"] if all(run[name] == asked[name] for name in asked)]
+    runs = [
+        Values(run["right"], run.setting)
+        for run in stored()["runs"]
+        if all(run[name] == asked[name] for name in asked)
+    ]
     if not runs:
         raise ValueError(f"no run is stored with {asked}; attnlib/data/recall.json has those that are")
     return runs

@@ -52,6 +52,7 @@ class Recurrent(nn.Module):
         require_whole("input_dim", input_dim, 1)
         require_whole("state_dim", state_dim, 1)
         self.kind = kind
+        self.facts = {"model": {"rnn": "plain RNN"}.get(kind, kind.upper()), "width": state_dim}
         self.cells = KINDS[kind](input_dim, state_dim, batch_first=True)
 
     def forward(self, x: Tensor) -> Tensor:

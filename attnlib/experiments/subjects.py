@@ -71,6 +71,7 @@ class SubjectReader(nn.Module):
         self.word = nn.Embedding(len(VOCABULARY), width)
         self.lstm = nn.LSTM(width, width, batch_first=True)
         self.name = nn.Linear(width, len(NAMES))
+        self.facts = {"model": "LSTM", "width": width}
 
     def forward(self, x: Tensor) -> Tensor:
         """Return a score for each name after each word ``(B, T, 6)`` of ``x`` ``(B, T)``."""

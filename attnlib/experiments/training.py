@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib._validate import require_whole
+from attnlib.instruments.settings import Values, note
 from attnlib.model import in_mode
 
 T = TypeVar("T")
@@ -83,7 +84,7 @@ def fit(
         label: What to write beside the progress bar.
 
     Returns:
-        The loss of each step, before the step was taken.
+        The loss of each step, before the step was taken, with the ``setting`` that the model has from now on.
 
     Raises:
         TypeError: If the steps are not a whole number.
@@ -100,13 +101,14 @@ def fit(
     device = parameters[0].device
     generator = torch.Generator().manual_seed(seed)
     update = optimizer(parameters, lr=lr, fused=device.type in ("cpu", "cuda"))
-    losses = []
+    losses, batch_size = [], None
     mode = nullcontext() if model.training else in_mode(model, training=True)
     random = torch.random.fork_rng(devices=[device] if device.type == "cuda" else [])
     with mode, random, small_products():
         torch.manual_seed(seed)
         for _ in track(range(steps), label):
             inputs, targets = (x.to(device) for x in batch(generator))
+            batch_size = len(inputs)
             value = loss(model(inputs), targets)
             update.zero_grad()
             value.backward()
@@ -114,7 +116,16 @@ def fit(
                 nn.utils.clip_grad_norm_(parameters, max_norm)
             update.step()
             losses.append(value.detach())  # a number would wait for the GPU at every step
-    return torch.stack(losses).tolist() if losses else []
+    setting = note(
+        model,
+        optimizer=optimizer.__name__,
+        rate=lr,
+        clip=max_norm,
+        batch=batch_size,
+        steps=steps,
+        seeds=(seed,),
+    )
+    return Values(torch.stack(losses).tolist() if losses else [], setting)
 
 
 @contextmanager

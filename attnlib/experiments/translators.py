@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from importlib import resources
-
 import torch
 from torch import Tensor, nn
 
+from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import NumberWords
 from attnlib.functional import attention
+from attnlib.instruments.settings import Setting, setting_of
 
 
 class OneVector(nn.Module):
@@ -118,5 +117,20 @@ def stored_look() -> tuple[list[str], list[str], Tensor]:
     return look["source"].split(), look["target"].split(), torch.tensor(look["weights"])
 
 
+def look_setting() -> Setting:
+    """Return the setting of the translator of `stored_look`."""
+    asked = {"model": "LooksBack", "width": 64, "steps": 4000, "seed": 2}
+    return setting_of([run for run in _measured()["runs"] if asked.items() <= run.items()])
+
+
 def _measured() -> dict:
-    return json.loads((resources.files("attnlib") / "data" / "one-vector.json").read_text("utf8"))
+    def facts(run: dict) -> dict:
+        said = {"OneVector": "one vector", "LooksBack": "attention to every state"}
+        return {
+            "model": f"GRU encoder and decoder, {said[run['model']]}",
+            "rate": 0.002 if run["width"] == 256 else 0.005,
+        }
+
+    same = {"task": "numbers from English to French", "optimizer": "Adam", "batch": 128, "clip": 1.0}
+    same["schedule"] = "one cycle up to that rate"
+    return load("one-vector", results=("whole", "words"), facts=facts, **same)

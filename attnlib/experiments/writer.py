@@ -18,6 +18,7 @@ from torch import Tensor
 from attnlib._validate import require_whole
 from attnlib.experiments.bytepairs import BytePairs
 from attnlib.experiments.manuals import PAGE_BREAK
+from attnlib.instruments.settings import Setting, describe
 from attnlib.model import Decoder, in_mode
 from attnlib.positions import rotary
 
@@ -43,6 +44,11 @@ class Writer(NamedTuple):
     model: Decoder
     tokens: BytePairs
     made: dict
+
+    @property
+    def setting(self) -> Setting:
+        """How the stored weights were trained."""
+        return self.model.setting
 
     def complete(
         self,
@@ -126,6 +132,23 @@ def load_writer(device: torch.device | str | None = None) -> Writer:
     tokens = BytePairs(stored.pop("merges").tolist())
     model = make_writer({name: made["model"][name] for name in SIZES})
     model.load_state_dict({name: torch.from_numpy(w.astype(np.float32)) for name, w in stored.items()})
+    trained = made["training"]
+    model.setting = describe(
+        model,
+        model="language model (RMS norms before, gated network)",
+        layers=made["model"]["num_layers"],
+        width=made["model"]["embed_dim"],
+        heads=made["model"]["num_heads"],
+        positions="rotary",
+        optimizer=trained["optimizer"],
+        rate=trained["lr"],
+        warmup=trained["warmup"],
+        batch=trained["batch"],
+        steps=trained["steps"],
+        seeds=(trained["seed"],),
+        machine=made["machine"],
+        date=made["date"],
+    )
     return Writer(model.to(device).eval(), tokens, made)
 
 

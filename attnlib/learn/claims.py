@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from attnlib.instruments.settings import setting_of
 from attnlib.learn._show import inline, line, plain, show
 
 _numbers: dict[str, int] = {}  # so that a cell run again keeps the number of its claim
@@ -19,7 +20,7 @@ def claim(
     ok: object,
     measured: object = None,
     asked: str | None = None,
-    stored: str | None = None,
+    setting: object = None,
 ) -> None:
     """State a sentence and whether it holds; a false one stops the page.
 
@@ -28,11 +29,13 @@ def claim(
         ok: True or False: a bool, or an array or tensor holding one bool.
         measured: What was measured, to show beside it. A float is shown with three decimals.
         asked: What ``ok`` asked of it, in a few words, shown as "required": ``"under 0.4"``.
-        stored: Where ``measured`` comes from if it was not measured just now: ``"H200, 30,000 steps"``.
+        setting: What was trained, or what an experiment returned: it carries the setting, which is shown. A
+            claim about a training has one. If that was not trained just now, it says where it was.
 
     Raises:
         ClaimError: If the claim is false, with its text.
-        TypeError: If ``ok`` is not a single bool: a number that happens to be true proves nothing.
+        TypeError: If ``ok`` is not a single bool: a number that happens to be true proves nothing; or if
+            what should carry a setting carries none.
         ValueError: If ``asked`` is given without ``measured``.
     """
     if asked is not None and measured is None:
@@ -40,10 +43,12 @@ def claim(
     holds = _one_bool(ok)
     number = _numbers.setdefault(text, len(_numbers) + 1)
     numbers = _measured_and_asked(measured, asked)
+    made = None if setting is None else setting_of(setting)
     if not holds:
         raise ClaimError(f"claim {number} is false: {plain(text)}" + (f" ({numbers})" if numbers else ""))
     shown = [("measured", numbers)] if numbers else []
-    shown += [("stored", f"in a stored run: {stored}")] if stored else []
+    shown += [("stored", "in a stored run")] if made is not None and made.stored else []
+    shown += [("setting", f"setting: {made}")] if made is not None else []
     rest = "".join(f' <span class="pa-{kind}">{inline(words)}</span>' for kind, words in shown)
     said = "".join(f"  {plain(words)}" for _, words in shown)
     show(

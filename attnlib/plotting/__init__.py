@@ -54,6 +54,7 @@ from attnlib.plotting.scales import roofline
 from attnlib.plotting.sentences import sentences
 from attnlib.plotting.shapes import split_and_merge
 from attnlib.plotting.shared import shared_weights
+from attnlib.plotting.showing import show, spell
 from attnlib.plotting.small_masks import small_masks
 from attnlib.plotting.spreads import product_tables, scores_over_weights
 from attnlib.plotting.states import written_state
@@ -129,7 +130,9 @@ __all__ = [
     "sentences",
     "shared_heads",
     "shared_weights",
+    "show",
     "small_masks",
+    "spell",
     "split_and_merge",
     "stream",
     "strips",

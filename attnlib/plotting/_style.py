@@ -115,7 +115,7 @@ _STYLE = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "paying attention",  # or ids are random
 }
-_SAVING = {"bbox_inches": "tight", "pad_inches": 0.04, "metadata": {"Date": None, "Creator": None}}
+SAVING = {"bbox_inches": "tight", "pad_inches": 0.04, "metadata": {"Date": None, "Creator": None}}
 
 
 def book_style() -> None:
@@ -134,7 +134,7 @@ def book_style() -> None:
         return
     backend = InlineBackend.instance(parent=shell)
     backend.shell = shell
-    backend.print_figure_kwargs = dict(_SAVING)
+    backend.print_figure_kwargs = dict(SAVING)
     backend.figure_formats = {"svg"}
 
 

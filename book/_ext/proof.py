@@ -18,6 +18,7 @@ from html_element import element, text
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-(\d+)"')
+SETTING = re.compile(r' <span class="pa-setting">.*?</span>', re.DOTALL)
 # label and sentence, what was measured, and what was required of it
 FIGURES = re.compile(
     r'(<strong>.*?)( <span class="pa-measured">)(measured: )(.*?)(; required: .*?)?</span>', re.DOTALL
@@ -111,7 +112,8 @@ def figures_first(claim: nodes.raw) -> nodes.raw:
         sentence, begins, word, figures, required = line.groups(default="")
         return in_full(sentence) + begins + in_full(word) + figures + in_full(required) + "</span>"
 
-    return nodes.raw("", FIGURES.sub(parted, claim.astext()), format="html")
+    line = SETTING.sub(lambda found: in_full(found[0]), FIGURES.sub(parted, claim.astext()))
+    return nodes.raw("", line, format="html")
 
 
 def proved(claims: list[nodes.Node], code: nodes.Element) -> nodes.Element:

@@ -20,11 +20,12 @@ from nbformat import NotebookNode
 from sphinx.errors import SphinxError
 
 from claims_index import notebooks
+from settings_said import unsaid, words_differ
 
 RUN = "stored_run"  # where a notebook's metadata keep what is known of its run
 STORED_CLAIM = re.compile(r"✓ Claim \d+\. (.*)", re.S)
 # what may follow the text of a claim
-NUMBERS = r"(  measured: [^\n]+)?(  in a stored run: [^\n]+)?"
+NUMBERS = r"(  measured: [^\n]+)?(  in a stored run)?(  setting: [^\n]+)?"
 
 
 class StaleError(SphinxError):
@@ -50,6 +51,7 @@ def faults(nb: NotebookNode) -> list[str]:
     for n, cell in enumerate(code_cells(nb), 1):
         found += [f"code cell {n} {said}" for said in cell_faults(cell, before)]
         before = cell.execution_count or before
+    found += unsaid(code_cells(nb)) + words_differ(code_cells(nb))
     if not found and RUN not in nb.metadata:
         return ["it was not run as a whole"]
     if not found and nb.metadata[RUN].get("fingerprint") != fingerprint(nb):
