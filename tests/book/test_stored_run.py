@@ -40,8 +40,8 @@ HONEST = [
     ('claim("the sum is one", True, measured=1.0)', shown("the sum is one  measured: 1.000")),
     ('claim("the sum is one", True, 1.0, "1")', shown("the sum is one  measured: 1.000; required: 1")),
     (
-        'claim("so it was", True, 1.0, stored="H200")',
-        shown("so it was  measured: 1.000  in a stored run: H200"),
+        'claim("so it was", True, 1.0, setting=far)',
+        shown("so it was  measured: 1.000  in a stored run  setting: 9 steps; H200"),
     ),
     ('for n in (2, 3):\n    claim(f"{n} is a prime", True)', shown("2 is a prime", "3 is a prime")),
     ("said = 'a' + 'b'\nclaim(said, True)", shown("ab")),

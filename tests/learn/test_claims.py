@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from attnlib.instruments.settings import Setting
 from attnlib.learn import ClaimError, claim, claims
 
 
@@ -21,15 +22,22 @@ def test_a_claim_that_holds_is_a_numbered_line(capsys):
     )
 
 
-def test_what_was_asked_stands_beside_what_was_measured_and_where_it_was_stored(capsys):
-    claim("it folds", True, measured=0.278, asked="under 0.4")
-    claim("long runs fold more", True, 0.31, "under 0.33", stored="H200, 40,000 steps")
-    claim("the card was an H200", True, stored="H200")
+def test_what_was_asked_and_the_setting_stand_beside_what_was_measured(capsys):
+    far = Setting(steps=40_000, machine="H200")
+    claim("it folds", True, measured=0.278, asked="under 0.4", setting=Setting(steps=200))
+    claim("long runs fold more", True, 0.31, "under 0.33", setting=far)
+    claim("the card was an H200", True, setting=[far, far])
     assert capsys.readouterr().out == (
-        "✓ Claim 1. it folds  measured: 0.278; required: under 0.4\n"
-        "✓ Claim 2. long runs fold more  measured: 0.310; required: under 0.33  in a stored run: H200, 40,000 steps\n"
-        "✓ Claim 3. the card was an H200  in a stored run: H200\n"
+        "✓ Claim 1. it folds  measured: 0.278; required: under 0.4  setting: 200 steps\n"
+        "✓ Claim 2. long runs fold more  measured: 0.310; required: under 0.33  in a stored run  "
+        "setting: 40,000 steps; H200\n"
+        "✓ Claim 3. the card was an H200  in a stored run  setting: 40,000 steps; H200\n"
     )
+
+
+def test_what_carries_no_setting_is_refused():
+    with pytest.raises(TypeError, match="a result must carry its setting, got float"):
+        claim("it folds", True, setting=0.5)
 
 
 def test_asked_without_measured_is_refused():
@@ -84,15 +92,17 @@ def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
     shown = []
     monkeypatch.setattr(IPython, "get_ipython", lambda: object())
     monkeypatch.setattr(IPython.display, "display", lambda data, raw: shown.append(data))
-    claim("`a < b` & so on", True, measured=2, asked="< 3", stored="H200")
+    claim("`a < b` & so on", True, measured=2, asked="< 3", setting=Setting(steps=9, machine="H200"))
     (shown,) = shown
     assert 'id="claim-1"' in shown["text/html"]
     assert '<a class="pa-number" href="#claim-1">Claim 1.</a>' in shown["text/html"]
     assert "<code>a &lt; b</code> &amp; so on" in shown["text/html"]
     assert '<span class="pa-measured">measured: 2; required: &lt; 3</span>' in shown["text/html"]
-    assert '<span class="pa-stored">in a stored run: H200</span>' in shown["text/html"]
+    assert '<span class="pa-stored">in a stored run</span>' in shown["text/html"]
+    assert '<span class="pa-setting">setting: 9 steps; H200</span>' in shown["text/html"]
     assert (
-        shown["text/plain"] == "✓ Claim 1. a < b & so on  measured: 2; required: < 3  in a stored run: H200"
+        shown["text/plain"] == "✓ Claim 1. a < b & so on  measured: 2; required: < 3  in a stored run  "
+        "setting: 9 steps; H200"
     )
 
 
