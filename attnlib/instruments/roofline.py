@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field, replace
 from importlib import resources
 
 import torch
@@ -17,6 +17,7 @@ from torch import nn
 from attnlib._validate import require_whole
 from attnlib.functional import attention
 from attnlib.instruments.cost import attention_flops, score_bytes
+from attnlib.instruments.settings import Setting
 from attnlib.instruments.timing import seconds
 from attnlib.multihead import MultiHeadAttention
 
@@ -34,6 +35,7 @@ class Kernel:
         flops: Operations it does.
         bytes: Bytes it must move, at least.
         seconds: How long it took.
+        setting: On what it was measured.
     """
 
     name: str
@@ -41,6 +43,7 @@ class Kernel:
     flops: int
     bytes: int
     seconds: float
+    setting: Setting = field(default_factory=Setting)
 
     @property
     def intensity(self) -> float:
@@ -60,10 +63,13 @@ class Roofline:
     Attributes:
         machine: Its name.
         torch: The version of PyTorch.
-        dtype: Of every number.
+        dtype: Of every number, where the setting of a kernel says no other.
         peak_flops: Operations a second of a large matrix product.
         peak_bytes: Bytes a second of a large copy, read and written. Reading alone can be a little faster.
         kernels: What was measured.
+        card: Which of several machines of that name; None if there was one.
+        date: When; None if just now.
+        again: Kernels among these that were measured a second time, on another card, in three figures.
     """
 
     machine: str
@@ -72,6 +78,15 @@ class Roofline:
     peak_flops: float
     peak_bytes: float
     kernels: tuple[Kernel, ...]
+    card: str | None = None
+    date: str | None = None
+    again: tuple[Kernel, ...] = ()
+
+    @property
+    def setting(self) -> Setting:
+        """On what the two peaks were measured, and every kernel that says no other."""
+        where = {"machine": self.machine, "card": self.card} if self.date else {}
+        return Setting(PyTorch=self.torch, dtype=self.dtype, **where, date=self.date)
 
     @property
     def ridge(self) -> float:
@@ -96,18 +111,32 @@ class Roofline:
 
     def dump(self) -> str:
         """Write it as JSON, as `stored_roofline` reads it."""
-        return json.dumps(asdict(self), indent=1) + "\n"
+        named = ("machine", "card", "date", "torch", "dtype", "peak_flops", "peak_bytes")
+        kept = {name: getattr(self, name) for name in named}
+        kernels = {name: list(map(self._stored, getattr(self, name))) for name in ("kernels", "again")}
+        return json.dumps(kept | kernels, indent=1) + "\n"
+
+    def _stored(self, kernel: Kernel) -> dict:
+        """Return a kernel as it is stored: of its setting only what differs from the machine's."""
+        own = {name: fact for name, fact in kernel.setting.items() if self.setting.get(name) != fact}
+        return {k: v for k, v in vars(kernel).items() if k != "setting"} | ({"setting": own} if own else {})
 
 
 def stored_roofline() -> Roofline:
-    """Return what was measured on an NVIDIA H200; ``attnlib/data/README.md`` says how.
+    """Return what was measured on NVIDIA H200s; ``attnlib/data/README.md`` says how.
 
     Returns:
-        The measurements.
+        The measurements. Each kernel's setting says on which card, and when.
     """
     text = (resources.files("attnlib") / "data" / "roofline-h200.json").read_text("utf8")
     fields = json.loads(text)
-    return Roofline(**fields | {"kernels": tuple(Kernel(**kernel) for kernel in fields["kernels"])})
+    kernels, again = fields.pop("kernels"), fields.pop("again")
+    roof = Roofline(**fields, kernels=())
+
+    def loaded(kernels: list[dict]) -> tuple[Kernel, ...]:
+        return tuple(Kernel(**k | {"setting": roof.setting | k.get("setting", {})}) for k in kernels)
+
+    return replace(roof, kernels=loaded(kernels), again=loaded(again))
 
 
 @torch.no_grad()
@@ -144,19 +173,31 @@ def measure_roofline(
         require_whole("lengths and size", n, 1)
     a, b = (torch.randn(size, size).to(device, dtype) for _ in range(2))
     product, copy = seconds(lambda: a @ b, device), seconds(lambda: a.copy_(b), device)
-    gpu = device.type == "cuda"
-    return Roofline(
-        machine=torch.cuda.get_device_name(device) if gpu else "CPU",
+    roof = Roofline(
+        machine=torch.cuda.get_device_name(device) if device.type == "cuda" else "CPU",
         torch=torch.__version__.split("+")[0],
-        dtype=str(dtype).removeprefix("torch."),
+        dtype=_name(dtype),
         peak_flops=2 * size**3 / product,
         peak_bytes=2 * a.nbytes / copy,
-        kernels=tuple(
-            Kernel(name, n, flops, moved, seconds(work, device))
-            for n in lengths
-            for name, flops, moved, work in _works(n, device, dtype)
-        ),
+        kernels=(),
     )
+
+    def measured(n: int, name: str, flops: int, moved: int, work: Callable) -> Kernel:
+        kind = _lstm_dtype(dtype) if name == "LSTM" else dtype
+        return Kernel(name, n, flops, moved, seconds(work, device), roof.setting | {"dtype": _name(kind)})
+
+    return replace(
+        roof, kernels=tuple(measured(n, *work) for n in lengths for work in _works(n, device, dtype))
+    )
+
+
+def _name(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _lstm_dtype(dtype: torch.dtype) -> torch.dtype:
+    """Return what an LSTM is measured in: for bfloat16 a GPU does not lay out its weights in one piece."""
+    return torch.float16 if dtype == torch.bfloat16 else dtype
 
 
 def _formula_parts(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Iterator[tuple]:
@@ -192,7 +233,6 @@ def _works(n: int, device: torch.device, dtype: torch.dtype) -> Iterator[tuple[s
     x, weights = draw(B, n, C), 2 * B * n * C * C
     layer = MultiHeadAttention(C, H).to(device, dtype)
     yield "layer", 4 * weights + flops, 2 * x.nbytes + 4 * C * C * dtype.itemsize, lambda: layer(x)
-    # a GPU lays out an LSTM's weights in one piece for float16, not for bfloat16; they are as wide
-    kind = torch.float16 if dtype == torch.bfloat16 else dtype
+    kind = _lstm_dtype(dtype)
     lstm, y = nn.LSTM(C, C, batch_first=True, device=device, dtype=kind), x.to(kind)
     yield "LSTM", 8 * weights, 2 * x.nbytes + 8 * C * C * dtype.itemsize, lambda: lstm(y)

@@ -1,10 +1,12 @@
 import json
+from importlib import resources
 
 import pytest
 import torch
 
 from attnlib.instruments.counters import count_flops
 from attnlib.instruments.roofline import Kernel, Roofline, _works, measure_roofline, stored_roofline
+from attnlib.instruments.settings import setting_of
 
 NAMES = [
     "formula",
@@ -72,6 +74,40 @@ def test_measuring_gives_what_is_stored_in_form():
     stored = json.loads(stored_roofline().dump())
     assert json.loads(roof.dump()).keys() == stored.keys()
     assert min(kernel.seconds for kernel in roof.kernels) > 0
+
+
+def test_a_kernel_says_on_which_card_and_when_it_was_measured():
+    roof = stored_roofline()
+    assert str(roof.setting) == (
+        "PyTorch 2.11.0; dtype bfloat16; card first of three; NVIDIA H200; 2026-11-15"
+    )
+    whole, part = roof.named("formula"), roof.named("formula: softmax")
+    assert whole[8192].setting == roof.setting
+    assert part[8192].setting == roof.setting | {"card": "second of three", "date": "2026-11-17"}
+    assert part[16384].setting["card"] == whole[16384].setting["card"] == "third of three"
+    assert roof.named("LSTM")[8192].setting["dtype"] == "float16"
+    assert setting_of(whole[8192], part[8192]).stored == "NVIDIA H200, 2026-11-15 / 2026-11-17"
+
+
+def test_what_was_measured_again_is_a_stored_kernel_on_another_card():
+    roof = stored_roofline()
+    assert {(kernel.name, kernel.setting["card"]) for kernel in roof.again} >= {("LSTM", "second of three")}
+    for kernel in roof.again:
+        first = roof.named(kernel.name)[kernel.length]
+        assert (kernel.flops, kernel.bytes) == (first.flops, first.bytes)
+        assert kernel.setting["card"] != first.setting["card"]
+
+
+def test_what_was_measured_just_now_is_not_said_to_be_stored():
+    roof = measure_roofline(torch.device("cpu"), lengths=(3,), size=5, dtype=torch.bfloat16)
+    assert roof.setting.stored == ""
+    kinds = {kernel.name: kernel.setting["dtype"] for kernel in roof.kernels}
+    assert kinds == {name: "float16" if name == "LSTM" else "bfloat16" for name in NAMES}
+
+
+def test_stored_measurements_are_written_as_they_were_read():
+    stored = resources.files("attnlib") / "data" / "roofline-h200.json"
+    assert stored_roofline().dump() == stored.read_text("utf8")
 
 
 def test_stored_measurements_are_complete():
