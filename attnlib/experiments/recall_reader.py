@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -11,6 +13,7 @@ from torch import Tensor, nn
 from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import recall
 from attnlib.experiments.training import fit
+from attnlib.instruments.counters import count_parameters
 from attnlib.instruments.settings import Setting, Values
 from attnlib.multihead import MultiHeadAttention
 
@@ -35,12 +38,12 @@ class RecallReader(nn.Module):
         self.digit = nn.Embedding(DIGITS + 1, width)  # the last one is the question mark
         self.attend = MultiHeadAttention(width, 1, scale=scale)
         self.answer = nn.Linear(width, DIGITS)
-        self.facts = {
-            "model": "one head of attention, no norm",
-            "width": width,
-            "task": f"recall of {PAIRS} pairs, {letters} letters",
-            "scores": "divided by √d" if scale is None else f"times {scale:.3g}",
-        }
+
+    @property
+    def facts(self) -> dict:
+        """What there is to say of the reader as it is now."""
+        normed = isinstance(self.attend.q_proj, nn.Sequential)
+        return reader_facts(self.attend.embed_dim, self.attend.scale, self.letter.num_embeddings, normed)
 
     def embed(self, steps: Tensor) -> Tensor:
         """Return a vector of about unit variance ``(B, S, C)`` for each pair ``(B, S, 2)``."""
@@ -50,6 +53,26 @@ class RecallReader(nn.Module):
         """Return the logits ``(B, 8)`` of the digits for pairs and a question ``(B, S, 2)``."""
         x = self.embed(steps)
         return self.answer(self.attend(x[:, -1:], x)[:, 0])  # the question asks
+
+
+def reader_facts(width: int, scale: float | None, letters: int = LETTERS, normed: bool = False) -> dict:
+    """Return what there is to say of a `RecallReader`.
+
+    Args:
+        width: Of queries, keys and values.
+        scale: Factor on the scores; None for ``1 / sqrt(width)``.
+        letters: How many letters there are.
+        normed: Whether queries and keys are normalised.
+    """
+    scale = width**-0.5 if scale is None else scale
+    known = {1.0: "undivided", width**-0.5: "divided by √d", 1 / width: "divided by d"}
+    said = (words for factor, words in known.items() if math.isclose(scale, factor, rel_tol=1e-3))
+    return {
+        "model": f"one head of attention, {'QK-norm' if normed else 'no norm'}",
+        "width": width,
+        "task": f"recall of {PAIRS} pairs, {letters} letters",
+        "scores": next(said, f"times {scale:.3g}"),
+    }
 
 
 def normalise_queries_and_keys(layer: MultiHeadAttention) -> None:
@@ -157,10 +180,33 @@ def batches_needed(losses: list[float], level: float = 0.1, over: int = 10) -> i
 
 def stored() -> dict:
     """Return what was measured, where and how: batches needed, by rate, size and starting spread."""
-    task = {"task": f"recall of {PAIRS} pairs, {LETTERS} letters", "optimizer": "Adam", "batch": 32}
-    one = {**task, "model": "one head of attention, no norm", "results": ("batches",)}
+
+    def facts(run: dict) -> dict:
+        width, spread, size = run.get("width", 128), run.get("spread", 1), run.get("size", 1)
+        normed = run.get("reader") == "QK-norm"
+        start = run.get("start", "scaled")
+        scale = spread / width**0.5 if start == "scaled" else 1.0
+        usual = "at variance 1" if size == 1 else f"{size} times too large"
+        starts = {"scaled": usual, "smaller": "smaller", "PyTorch": "as nn.Linear comes"}
+        return {
+            **reader_facts(width, scale, normed=normed),
+            "weights": _weights(width, normed),
+            "queries and keys start": starts[start],
+            **dict.fromkeys(("reader", "size", "start", "spread")),
+        }
+
+    same = {"optimizer": "Adam", "batch": 32, "results": ("batches",)}
     return {
-        **load("recall-rates", width=128, **one),
-        "starts": load("recall-rates", part="starts", **one),
-        "readers": load("recall-rates", part="readers", width=128, **one),
+        **load("recall-rates", facts=facts, **same),
+        "starts": load("recall-rates", part="starts", facts=facts, **same),
+        "readers": load("recall-rates", part="readers", facts=facts, **same),
     }
+
+
+@cache
+def _weights(width: int, normed: bool) -> int:
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):  # shapes alone
+        reader = RecallReader(width)
+        if normed:
+            normalise_queries_and_keys(reader.attend)
+    return count_parameters(reader)

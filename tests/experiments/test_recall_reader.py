@@ -96,3 +96,41 @@ def test_stored_runs_say_what_was_measured_where():
     assert {run["reader"] for run in found["runs"]} == {"by √d", "QK-norm"}
     assert {run["width"] for run in found["starts"]["runs"]} == {64, 256}
     assert {run["start"] for run in found["readers"]["runs"]} == {"scaled", "smaller", "PyTorch"}
+
+
+def test_a_setting_says_what_the_scores_were_divided_by_and_whether_there_was_a_norm():
+    said = [
+        train_reader(RecallReader(32, scale=scale), steps=1).setting for scale in (None, 1.0, 1 / 32, 0.5)
+    ]
+    assert [one["scores"] for one in said] == ["divided by √d", "undivided", "divided by d", "times 0.5"]
+    assert {one["model"] for one in said} == {"one head of attention, no norm"}
+    normed = reader()
+    normalise_queries_and_keys(normed.attend)
+    assert train_reader(normed, steps=1).setting["model"] == "one head of attention, QK-norm"
+
+
+def test_a_stored_run_has_the_setting_of_the_same_run_made_now():
+    runs = stored()["runs"]
+    for name in ("by √d", "QK-norm"):
+        kept = next(run for run in runs if (run["reader"], run["lr"], run["size"]) == (name, 0.001, 1))
+        model = RecallReader(128)
+        if name == "QK-norm":
+            normalise_queries_and_keys(model.attend)
+        now = train_reader(model, steps=1).setting
+        assert {**now, "steps": kept["steps"], "seeds": (kept["seed"],)}.items() <= kept.setting.items()
+
+
+def test_gradient_descent_at_a_low_rate_is_far_from_done_when_adam_is():
+    """The quiz of chapter 4 says so of scores divided by d."""
+
+    def needed(rate, optimizer):
+        torch.manual_seed(0)
+        model = RecallReader(128, scale=1 / 128)
+        losses = train_reader(model, lr=rate, optimizer=optimizer).losses
+        return batches_needed(losses), sum(losses[-10:]) / 10
+
+    (slow, loss), (quick, _) = (needed(rate, torch.optim.SGD) for rate in (0.1, 0.5))
+    assert slow is None
+    assert loss > 1.4
+    assert quick <= 120
+    assert needed(0.001, torch.optim.Adam)[0] <= 120
