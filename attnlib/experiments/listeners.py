@@ -16,6 +16,7 @@ from attnlib.scoring import dot_scores
 
 MIXES = "attention", "average"
 LOOKS = *MIXES, "tied", "table"
+PROJECTIONS = {"attention": 2, "tied": 1}  # of a look that compares words: queries and keys, or one for both
 LONGEST = 16  # words of a sentence
 
 
@@ -54,8 +55,9 @@ class Mix(nn.Module):
         super().__init__()
         _require_one_of("kind", kind, MIXES)
         self.kind = kind
-        self.w_q = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
-        self.w_k = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
+        if kind == "attention":
+            self.w_q = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
+            self.w_k = nn.Parameter(0.3 * torch.randn(width, head) / width**0.5)
 
     def forward(self, asks: Tensor, x: Tensor) -> Tensor:
         """Score ``x`` ``(B, S, C)`` for ``asks`` ``(B, 1, C)``: ``(B, 1, S)``."""
@@ -206,7 +208,11 @@ class PronounReader(nn.Module):
         self.he = vectors.place("he")
         self.place = nn.Parameter(0.3 * torch.randn(LONGEST, width)) if places else None
         self.looks = tuple(looks)
-        self.w_qk = nn.ParameterList(torch.randn(2, width, head) / width**0.5 for _ in looks)
+        # drawn for every look, so that readers of one seed start alike; kept where a look compares words
+        drawn = [torch.randn(2, width, head) / width**0.5 for _ in looks]
+        self.w_qk = nn.ParameterDict(
+            {str(n): drawn[n][-PROJECTIONS[look] :] for n, look in enumerate(looks) if look in PROJECTIONS}
+        )
         self.w_v = nn.ParameterList(torch.randn(width, width) / (3 * width**0.5) for _ in looks[1:])
         self.table = nn.Parameter(torch.zeros(LONGEST, LONGEST)) if "table" in looks else None
         self.facts = {
@@ -214,6 +220,9 @@ class PronounReader(nn.Module):
             "width": width,
             "positions": "learned" if places else "no",
         }
+        if self.looks == ("table",):  # it reads no vectors at all
+            self.place = None
+            self.facts = {"model": "a table of scores by positions"}
 
     def forward(self, ids: Tensor) -> Tensor:
         """Return the last look's scores for *he*, ``(B, S)``; minus infinity where a sentence has ended."""
@@ -226,8 +235,8 @@ class PronounReader(nn.Module):
     def last_halves(self, ids: Tensor) -> tuple[Tensor, Tensor]:
         """Return what the last look compares: the query of *he* ``(B, D)`` and all keys ``(B, S, D)``."""
         *_, (x, _) = self._each(ids)
-        w_q, w_k = self.w_qk[-1]
-        return (x @ w_q)[self._he(ids)], x @ w_k
+        w_qk = self.w_qk[str(len(self.looks) - 1)]
+        return (x @ w_qk[0])[self._he(ids)], x @ w_qk[-1]
 
     def _each(self, ids: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
         """Yield for each look the words before it ``(B, S, C)`` and all its scores ``(B, S, S)``."""
@@ -235,8 +244,8 @@ class PronounReader(nn.Module):
         if self.place is not None:
             x = x + self.place[: ids.shape[1]]
         hidden = (ids < 0)[:, None]
-        for look, w_qk, w_v in zip(self.looks, self.w_qk, [*self.w_v, None], strict=True):
-            scores = self._scores(look, w_qk, x).masked_fill(hidden, -torch.inf)
+        for n, w_v in enumerate([*self.w_v, None]):
+            scores = self._scores(n, x).masked_fill(hidden, -torch.inf)
             yield x, scores
             if w_v is not None:
                 x = x + scores.softmax(-1) @ (x @ w_v)
@@ -245,14 +254,14 @@ class PronounReader(nn.Module):
         """Return where *he* stands, as an index of rows and places."""
         return torch.arange(len(ids)), (ids == self.he).int().argmax(-1)
 
-    def _scores(self, look: str, w_qk: Tensor, x: Tensor) -> Tensor:
-        words = x.shape[1]
+    def _scores(self, n: int, x: Tensor) -> Tensor:
+        look, words = self.looks[n], x.shape[1]
         if look == "table":
             return self.table[:words, :words].expand(len(x), -1, -1)
         if look == "average":
             return x.new_zeros(len(x), words, words)
-        w_q, w_k = w_qk[[1, 1]] if look == "tied" else w_qk
-        return dot_scores(x @ w_q, x @ w_k) / w_qk.shape[-1] ** 0.5
+        w_qk = self.w_qk[str(n)]
+        return dot_scores(x @ w_qk[0], x @ w_qk[-1]) / w_qk.shape[-1] ** 0.5
 
 
 class Together(nn.Module):

@@ -135,6 +135,30 @@ def test_a_table_gives_two_sentences_with_the_same_places_the_same_weights(first
     assert torch.equal(one, two)
 
 
+@pytest.mark.parametrize(
+    ("looks", "places", "weights"),
+    [
+        (["attention"], False, 2 * 100 * 16),
+        (["attention"], True, 2 * 100 * 16 + 16 * 100),
+        (["tied"], True, 100 * 16 + 16 * 100),
+        (["average", "attention"], True, 2 * 100 * 16 + 100 * 100 + 16 * 100),
+        (["table"], True, 16 * 16),
+    ],
+)
+def test_a_reader_has_the_weights_that_its_looks_use_and_its_setting_says_so(looks, places, weights):
+    (reader,) = train_pronouns(
+        GLOVE, pronoun_sentences(4, twist=False), looks=looks, places=places, seeds=[0], steps=1
+    )
+    assert reader.setting["weights"] == weights
+    assert ("positions" in reader.setting) is (looks != ["table"])
+
+
+def test_an_average_has_no_queries_and_no_keys_to_train():
+    reader, losses = train_senses(GLOVE, SENTENCES, "average", seed=0, steps=1)
+    assert losses.setting["weights"] == 100 * 100
+    assert [name for name, _ in reader.named_parameters()] == ["w_v"]
+
+
 def test_there_must_be_a_look_and_of_a_kind_that_exists():
     with pytest.raises(ValueError, match="looks must hold at least one"):
         PronounReader(GLOVE, looks=[], places=True)
