@@ -149,10 +149,17 @@ def test_a_caption_that_was_changed_by_hand_is_found():
     ]
 
 
+def indented(code):
+    """Move code to the right, so that a comment at the edge is no heading."""
+    return re.sub(r"^", " ", code, flags=re.M)
+
+
 def in_sight(path):
     """Return the text of each section of a page, without what stands in a fold, in one line."""
     cells = nbformat.read(path, as_version=4).cells if path.suffix == ".ipynb" else None
-    whole = "\n\n".join(cell.source for cell in cells) if cells else path.read_text("utf8")
+    texts = [cell.source if cell.cell_type == "markdown" else indented(cell.source) for cell in cells or ()]
+    whole = "\n\n".join(texts) if cells else path.read_text("utf8")
+    whole = re.sub(r"^```.*?^```", lambda block: indented(block[0]), whole, flags=re.M | re.S)
     whole = re.sub(r"<details>.*?</details>", "", whole, flags=re.S)
     parts = re.split(r"^#{1,3} (.+)$", whole, flags=re.M)
     sections = dict.fromkeys(parts[1::2], "")
