@@ -52,16 +52,16 @@ def test_places_stand_around_a_dial_that_they_fill(turn, places):
 
 
 def test_hands_that_have_not_been_round_meet_new_angles():
-    drawn = plotting.swept_dials([1.0, 0.1, 0.01, 0.0001], 64, 128)
-    assert said(drawn)[:5] == ["10", "1.0", "0.10", "0.001", "rounds in 64 places"]
-    assert said(drawn)[5:] == ["every angle seen", "from 64 to 128: new angles"]
+    drawn = plotting.swept_dials([1.0, 0.1, 0.01, 0.0001], 63, 127)
+    assert said(drawn)[:5] == ["10", "1.0", "0.10", "0.001", "rounds at distance 63"]
+    assert said(drawn)[5:] == ["every angle seen", "distances 64 to 127: new angles"]
     picture = drawn._repr_svg_()
     filled = [picture.count(f'fill="{colour}"') for colour in plotting.SERIES[:2]]
     assert filled == [2 + 2 + 2 + 1, 2 + 2 + 1]  # dials or sectors, numbers, and what is said of them
 
 
 def test_a_hand_that_has_been_round_has_nothing_new():
-    drawn = plotting.swept_dials([1.0], 64, 128)
+    drawn = plotting.swept_dials([1.0], 63, 127)
     assert said(drawn)[-1] == "every angle seen"
     assert f'fill="{plotting.SERIES[1]}"' not in drawn._repr_svg_()
 

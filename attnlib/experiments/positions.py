@@ -88,7 +88,7 @@ class OrderedModel(nn.Module):
             "layers": layers,
             "width": width,
             "heads": heads,
-            "positions": kind,
+            "positions": "no" if kind == "none" else kind,
         }
         self.token = nn.Embedding(tokens, width)
         self.blocks = nn.ModuleList(TransformerBlock(width, heads) for _ in range(layers))

@@ -50,12 +50,12 @@ def _dial(picture: Drawing, x: float, y: float, angle: float, *, face: str = PAP
 
 
 def swept_dials(turns: Sequence[float], trained: int, longer: int) -> Drawing:
-    """Draw which angles each hand of a clock passes in a text, and which are new in a longer one.
+    """Draw the angle of each hand between two positions of a text, and which angles a longer text adds.
 
     Args:
         turns: By what angle each hand turns from one position to the next, in radians; fastest first.
-        trained: Number of places in the shorter text.
-        longer: Number of places in the longer one.
+        trained: The largest distance in the shorter text.
+        longer: The largest distance in the longer one.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -71,10 +71,10 @@ def swept_dials(turns: Sequence[float], trained: int, longer: int) -> Drawing:
         _dial(picture, x, middle, trained * turn, face="none")
         rounds = _few(trained * turn / (2 * math.pi))
         picture.text(x, EDGE + 1.5 * HEAD, rounds, bold=True, colour=SERIES[i >= known])
-    picture.text(EDGE + step * len(turns) / 2, EDGE + HEAD / 2, f"rounds in {trained} places", colour=MUTED)
+    picture.text(EDGE + step * len(turns) / 2, EDGE + HEAD / 2, f"rounds at distance {trained}", colour=MUTED)
     for first, last, said, colour in (
         (0, known, "every angle seen", SERIES[0]),
-        (known, len(turns), f"from {trained} to {longer}: new angles", SERIES[1]),
+        (known, len(turns), f"distances {trained + 1} to {longer}: new angles", SERIES[1]),
     ):
         if last > first:
             left, right = EDGE + step * first + 4, EDGE + step * last - 4
