@@ -135,6 +135,7 @@ def letter_model(
     attend = (Attend if causal else Unmasked) if attend is None else attend
     model.facts = {
         "model": "model of letters (layer norms, GELU, learned positions)",
+        "task": f"the next letter, {length} at a time",
         "layers": layers,
         "width": width,
         "heads": heads,

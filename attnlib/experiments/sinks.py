@@ -75,7 +75,12 @@ class Listener(nn.Module):
         if cure not in CURES:
             raise ValueError(f"cure must be one of {', '.join(CURES)}, got {cure!r}")
         self.cure = cure
-        self.facts = {"model": "one causal head, no norm", "width": WIDTH, "cure": cure}
+        self.facts = {
+            "model": "one causal head, no norm",
+            "task": f"wishes of half of {WORDS} words, mean squared error",
+            "width": WIDTH,
+            "cure": cure,
+        }
         self.q, self.k = nn.Linear(WIDTH, 32), nn.Linear(WIDTH, 32)
         self.v = nn.Linear(WIDTH, NUMBERS, bias=False)
         self.register = nn.Parameter(0.1 * torch.randn(1, 1, WIDTH)) if cure == "register" else None
