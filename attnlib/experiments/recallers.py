@@ -17,7 +17,7 @@ from attnlib._validate import require_whole
 from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import recall
 from attnlib.experiments.training import cross_entropy, small_products, track
-from attnlib.functional import attention
+from attnlib.functional import attention, attention_weights
 from attnlib.instruments.counters import count_parameters
 from attnlib.instruments.settings import Values, note
 from attnlib.linear import elu_plus_one, linear_attention
@@ -244,27 +244,31 @@ def right_answers(
 
 @torch.no_grad()
 def weights_by_letter(reader: Reader, *, count: int = 4000, seed: int = 999) -> Tensor:
-    """Return how much linear attention looks at each letter when it is asked for one, with all letters read.
+    """Return how much attention goes to each letter when one is asked for, with all letters read.
 
     Args:
-        reader: Of the way ``"linear"``.
+        reader: Of the way ``"linear"`` or ``"full"``.
         count: Over how many questions to average.
         seed: Of the questions.
 
     Returns:
-        Weights ``(letters, letters)``: the letter asked for down, the letter looked at across.
+        Weights ``(letters, letters)``: the letter asked for down, the letter attended to across.
 
     Raises:
         ValueError: If it is another reader.
     """
-    if reader.way != "linear":
-        raise ValueError(f"only linear attention has these weights, got {reader.way!r}")
+    if reader.way not in ("linear", "full"):
+        raise ValueError(f"only full and linear attention have these weights, got {reader.way!r}")
     n = reader.letters
     steps, _ = recall(count, n, keys=n, values=DIGITS, generator=torch.Generator().manual_seed(seed))
     x = reader.letter(steps[..., 0]) + reader.digit(steps[..., 1])
     q, k, *_ = reader.project(x).split(reader.widths, -1)
-    weights = elu_plus_one(q[:, -1:]) @ elu_plus_one(k[:, :-1]).mT  # (B, 1, n)
-    weights = (weights / weights.sum(-1, keepdim=True))[:, 0]
+    asks, keys = q[:, -1:], k[:, :-1]
+    if reader.way == "full":
+        weights = attention_weights(asks, keys)[:, 0]  # (B, n)
+    else:
+        weights = (elu_plus_one(asks) @ elu_plus_one(keys).mT)[:, 0]
+        weights = weights / weights.sum(-1, keepdim=True)
     by_letter = torch.zeros_like(weights).scatter(1, steps[:, :-1, 0], weights)  # (B, n)
     asked = steps[:, -1, 0]
     total = torch.zeros(n, n).index_add(0, asked, by_letter)

@@ -14,7 +14,6 @@ import nbval.plugin
 import pytest
 from nbval.plugin import IPyNbCell
 
-from tests import DEVICE
 from tests.book.figures import png_difference, png_gist_difference
 from tests.book.svg_comparison import svg_difference, svg_gist_difference
 from tests.book.widget_states import ANYWHERE, CLOSE, VIEW, listen, state_difference, stored_states
@@ -27,10 +26,8 @@ RUN = "stored_run"  # where a notebook's metadata keep what is known of its run,
 FIGURES = {"image/svg+xml": svg_difference, "image/png": png_difference}
 GISTS = {"image/svg+xml": svg_gist_difference, "image/png": png_gist_difference}
 
-# figures of this machine's own numbers; a CPU draws times from those that the library stores
+# figures of this machine's own numbers
 MEASURED = {"fig-own-vectors"}  # trained on the manual of this Python, which differs from version to version
-if DEVICE.type != "cpu":
-    MEASURED |= {"fig-roofline"}
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
 TRAINED = {"fig-who-learns", "fig-forget-gate", "fig-he-looks-back"}
 TRAINED |= {

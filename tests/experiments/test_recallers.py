@@ -110,12 +110,24 @@ def test_another_way_or_size_is_refused():
         Reader("full", 4, 0, 2)
 
 
-def test_weights_of_linear_attention_by_letter_sum_to_one():
+@pytest.mark.parametrize("way", ["linear", "full"])
+def test_weights_by_letter_sum_to_one(way):
     torch.manual_seed(0)
-    table = weights_by_letter(Reader("linear", 5, 3, 2), count=400)
+    table = weights_by_letter(Reader(way, 5, 3, 2), count=400)
     assert table.shape == (5, 5)
     assert_close(table.sum(1), torch.ones(5))
-    with pytest.raises(ValueError, match="only linear attention has these weights, got 'delta'"):
+
+
+def test_weights_by_letter_tell_what_full_attention_answers_with():
+    torch.manual_seed(0)
+    reader = train_reader(Reader("full", 3, 3, 2), steps=150)
+    table = weights_by_letter(reader, count=400)
+    assert right_answers(reader, [3]) == [1.0]
+    assert table.diagonal().min() > 2 / 3
+
+
+def test_weights_by_letter_are_those_of_full_and_linear_attention_only():
+    with pytest.raises(ValueError, match="only full and linear attention have these weights, got 'delta'"):
         weights_by_letter(Reader("delta", 5, 3, 2))
 
 
