@@ -119,7 +119,7 @@ def facts(layers: int, norm: str, without: str | tuple[str, ...] | None, *, lett
     """
     parts = (without,) if isinstance(without, str) else tuple(without or ())
     return {
-        "model": "model of letters (layer norms, GELU, learned positions)",
+        "model": "model of letters (layer norms, GELU, biases, learned positions, untied)",
         "layers": layers,
         "width": WIDTH,
         "heads": HEADS,
@@ -206,12 +206,16 @@ def held_out_loss(model: Decoder, text: Letters) -> float:
 
 
 @torch.no_grad()
-def differences(model: Decoder, lines: Tensor) -> list[float]:
+def differences(
+    model: Decoder, lines: Tensor, step: Callable[[nn.Module, Tensor], Tensor] | None = None
+) -> list[float]:
     """Measure how different the letters of a line still are after each block: 1 minus the cosine of two.
 
     Args:
         model: From `partial_model`.
         lines: Letters ``(B, T)``, on its device.
+        step: What comes behind a block, ``step(block, x)``; what the block itself gives under a causal mask
+            if not given.
 
     Returns:
         The mean over all pairs of different places, before the first block and after each.
@@ -220,7 +224,8 @@ def differences(model: Decoder, lines: Tensor) -> list[float]:
     x = model.token_embedding(lines) + model.position_embedding.weight[:T]  # (B, T, C)
     found = []
     for block in [None, *model.blocks]:
-        x = x if block is None else block(x, causal=True)
+        if block is not None:
+            x = block(x, causal=True) if step is None else step(block, x)
         unit = nn.functional.normalize(x.double(), dim=-1)
         cosines = unit @ unit.mT  # (B, T, T)
         found.append(1 - (cosines.sum((1, 2)).mean().item() - T) / (T * (T - 1)))

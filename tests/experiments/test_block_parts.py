@@ -108,6 +108,14 @@ def test_letters_that_are_all_alike_do_not_differ(text):
     assert differences(model, lines[:, :1].expand(-1, 32)) == pytest.approx([0, 0, 0], abs=1e-6)
 
 
+def test_a_step_of_ones_own_takes_the_place_of_the_block(text):
+    model, lines = partial_model(text, 2), text.lines()[:, :-1]
+    same = differences(model, lines, lambda block, x: block(x, causal=True))
+    assert same == differences(model, lines)
+    kept = differences(model, lines, lambda block, x: x)
+    assert kept[0] == kept[1] == kept[2] == same[0] != same[1]
+
+
 def test_the_held_out_loss_of_an_even_guess_is_that_of_chance(text):
     model = partial_model(text, 1)
     with torch.no_grad():
