@@ -26,7 +26,7 @@ function build({ model, update }) {
     const { families, averages, dots, cuts } = compute(now, ages);
     putWeight(weight);
     putTold(told);
-    const nodes = [line([24, AXIS], [WIDE - 24, AXIS], { class: "pa-axis" })];
+    const nodes = [line([place(low), AXIS], [place(high), AXIS], { class: "pa-axis" })];
     nodes.push(...cuts.map((cut) => line([place(cut), 20], [place(cut), HIGH - 4], { class: "pa-cut", "data-value": String(cut) })));
     dots.forEach((dot) => {
       const x = place(dot.at), both = dot.ages.length > 1;
@@ -37,8 +37,9 @@ function build({ model, update }) {
       nodes.push(svgText([place(averages[i]), LEVELS[i][child]], `${names[child]} ${age}`, { class: child === told ? "pa-family pa-told" : "pa-family", "data-value": String(averages[i]), "data-family": String(i) }));
     }));
     dots.forEach((dot) => {
-      const end = [low, high].includes(dot.at);      // there the names stand above, elsewhere below
-      nodes.push(svgText([place(dot.at), AXIS + (end ? 24 : -15)], String(Number(dot.at.toFixed(2))), { class: "pa-average" }));
+      const out = dot.at === low ? -1 : dot.at === high ? 1 : 0;  // an end has names above and, at weight 0 or 1, below
+      const at = out ? [place(dot.at) + 20 * out, AXIS + 5] : [place(dot.at), AXIS - 15];
+      nodes.push(svgText(at, String(Number(dot.at.toFixed(2))), { class: "pa-average" }));
     });
     become(svg, nodes);
     const who = names[told], mixed = dots.filter((dot) => dot.ages.length > 1);

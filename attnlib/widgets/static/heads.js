@@ -84,6 +84,7 @@ function build({ model, state, update }) {
     become(boxes, words);
     become(numbers, shares);
     svg.dataset.token = String(token);
+    svg.classList.toggle("pa-off", !now.used[now.head]);
   }
   function draw(now) {
     const found = compute(now, tables);
@@ -100,11 +101,13 @@ function build({ model, state, update }) {
     const given = weights[head][token];
     picture(now, found, token);
     const top = best(given);
-    const told = `Head ${head + 1}: ${names[token]} gives most weight, ${show(given[top])}, to ${top === token ? "itself" : `token ${top + 1}, ${names[top]}`}.`;
+    const off = now.used[head] ? "" : " It is switched off: nothing of it reaches the answers.";
+    const told = `Head ${head + 1}: ${names[token]} gives most weight, ${show(given[top])}, to ${top === token ? "itself" : `token ${top + 1}, ${names[top]}`}.${off}`;
     svg.setAttribute("aria-label", told);
 
     body.querySelectorAll("tr").forEach((entry, h) => {
       entry.classList.toggle("pa-shown", h === head);
+      entry.classList.toggle("pa-off", !now.used[h]);
       entry.querySelectorAll("[data-kind=score]").forEach((cell, r) => {
         const score = scores[h][r];
         cell.dataset.value = String(score);
@@ -135,7 +138,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("details", {}, make("summary", {}, "change the token"), make("div", { class: "pa-bar pa-edit" }, letters, digitLabel)),
       make("div", { class: "pa-main" }, table, make("div", {}, replies, total))],
-    help: "Click a token, or choose it with the arrow keys. The lines are the weights of the chosen head; a ring marks the last earlier token with the same letter, if there is one. The table of weights shows averages, over those tokens whose three relations point to three different places.",
+    help: "Click a token, or choose it with the arrow keys. The lines are the weights of the chosen head, dashed and grey while it is switched off; a ring marks the last earlier token with the same letter, if there is one. The table of weights shows averages, over those tokens whose three relations point to three different places.",
     draw,
   };
 }
