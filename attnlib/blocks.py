@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from attnlib._validate import require_whole
 from attnlib.cache import KVCache
-from attnlib.multihead import MultiHeadAttention
+from attnlib.multihead import MultiHeadAttention, copy_parameters
 
 
 class TransformerBlock(nn.Module):
@@ -28,7 +28,7 @@ class TransformerBlock(nn.Module):
         num_kv_heads: Key and value heads Hkv; H if not given.
         hidden_dim: Width of the network, ``4 * C`` if not given; with a gate,
             ``8 / 3 * C`` has as many weights.
-        activation: What stands between the network's two layers.
+        activation: What stands between the network's two layers: a function or a module.
         dropout: Share dropped in training, of the weights, of the hidden layer and of what is added.
         bias: Whether projections, network and norms have a bias; an RMS norm never has.
         norm: ``"layer"`` takes the mean away and divides by the standard deviation, ``"rms"`` divides by the
@@ -38,7 +38,7 @@ class TransformerBlock(nn.Module):
             with ``activation=F.silu``.
 
     Raises:
-        TypeError: If a size is not an int.
+        TypeError: If a size is not an int, or the activation is not a function.
         ValueError: If the sizes do not divide, the dropout is not in ``[0, 1)``, or the norm is unknown.
     """
 
@@ -62,6 +62,12 @@ class TransformerBlock(nn.Module):
         )
         hidden_dim = 4 * embed_dim if hidden_dim is None else hidden_dim
         require_whole("hidden_dim", hidden_dim, 1)
+        if not callable(activation) or isinstance(activation, type):
+            got = activation.__name__ if isinstance(activation, type) else f"{activation!r}"
+            raise TypeError(
+                f"activation must be a function of a tensor, or a module, got {got}; "
+                f"torch.nn.functional.gelu is one, nn.PReLU() another"
+            )
         self.norm_first = norm_first
         self.attention_norm = make_norm(norm, embed_dim, bias=bias)
         self.network_norm = make_norm(norm, embed_dim, bias=bias)
@@ -98,16 +104,19 @@ class TransformerBlock(nn.Module):
             TypeError: If a dtype is wrong.
             ValueError: If a shape is wrong, or the cache is full.
         """
-        looks = {"mask": mask, "causal": causal, "bias": bias, "rotary": rotary, "cache": cache}
+        options = {"mask": mask, "causal": causal, "bias": bias, "rotary": rotary, "cache": cache}
+        self.attention.check_input("x", x)  # a norm would speak of its own shapes
         if self.norm_first:
-            x = x + self.drop(self.attention(self.attention_norm(x), **looks))  # (B, T, C)
+            x = x + self.drop(self.attention(self.attention_norm(x), **options))  # (B, T, C)
             return x + self._network(self.network_norm(x))
-        x = self.attention_norm(x + self.drop(self.attention(x, **looks)))  # (B, T, C)
+        x = self.attention_norm(x + self.drop(self.attention(x, **options)))  # (B, T, C)
         return self.network_norm(x + self._network(x))
 
     @classmethod
     def from_torch(cls, layer: nn.TransformerEncoderLayer) -> TransformerBlock:
         """Copy a `torch.nn.TransformerEncoderLayer`: weights, activation, dropout, dtype, device and mode.
+
+        Weights that are frozen there, by ``requires_grad_(False)``, are frozen here.
 
         Args:
             layer: Of either ``norm_first`` and either ``batch_first``; the copy always takes ``(B, T, C)``.
@@ -138,7 +147,7 @@ class TransformerBlock(nn.Module):
             ("up_proj", layer.linear1),
             ("down_proj", layer.linear2),
         ):
-            getattr(block, name).load_state_dict(module.state_dict())
+            copy_parameters(module, getattr(block, name))
         block.attention_norm.eps, block.network_norm.eps = layer.norm1.eps, layer.norm2.eps
         return block.train(layer.training)
 

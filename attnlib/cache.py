@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
+
 import torch
 from torch import Tensor
 
@@ -44,8 +46,9 @@ class KVCache:
         }
         for name, size in sizes.items():
             require_whole(name, size, 0 if name == "batch_size" else 1)
-        self._k = torch.zeros(*sizes.values(), dtype=dtype, device=device)  # (B, Hkv, max_length, D)
-        self._v = torch.zeros_like(self._k)
+        with _ordinary_tensors():
+            self._k = torch.zeros(*sizes.values(), dtype=dtype, device=device)  # (B, Hkv, max_length, D)
+            self._v = torch.zeros_like(self._k)
         self._length = 0
 
     @property
@@ -126,3 +129,8 @@ class KVCache:
 
     def __repr__(self) -> str:
         return f"KVCache({shape(self._k)}, length={self._length})"
+
+
+def _ordinary_tensors() -> AbstractContextManager[object]:
+    """Leave inference mode, whose tensors nobody may write to once it has ended."""
+    return torch.inference_mode(False) if torch.is_inference_mode_enabled() else nullcontext()

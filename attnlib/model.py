@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,9 +11,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attnlib._modes import truth
 from attnlib._validate import check_rotary, require_tensor, require_whole, shape
 from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
+from attnlib.positions import check_turned_width
 
 
 class Decoder(nn.Module):
@@ -35,12 +38,14 @@ class Decoder(nn.Module):
             `attnlib.rotary`, or any function that `MultiHeadAttention.forward` takes.
         tied: Whether the token embedding also serves as the output weights: ``head`` is then None.
         **block: Of each `TransformerBlock`: ``hidden_dim``, ``activation``, ``bias``, ``norm``,
-            ``norm_first``, ``gated``. The last norm is of the same kind; with ``norm_first=False`` there is
-            none, since the last block ends in its own.
+            ``norm_first``, ``gated``. Each block gets a copy, so that an activation that learns is not
+            shared. The last norm is of the same kind; with ``norm_first=False`` there is none, since the
+            last block ends in its own.
 
     Raises:
         TypeError: If a size is not an int, ``rotary`` is not a function, or a block has no such argument.
-        ValueError: If a size is below 1, the sizes do not divide, or the norm is unknown.
+        ValueError: If a size is below 1, the sizes do not divide, the norm is unknown, or the heads are of
+            a width that `attnlib.rotary` cannot turn.
     """
 
     def __init__(
@@ -58,6 +63,7 @@ class Decoder(nn.Module):
         **block,
     ) -> None:
         super().__init__()
+        _check_names(block)
         for name, size in (
             ("vocab_size", vocab_size),
             ("max_length", max_length),
@@ -69,9 +75,12 @@ class Decoder(nn.Module):
         self.vocab_size = vocab_size
         self.rotary = rotary
         self.blocks = nn.ModuleList(
-            TransformerBlock(embed_dim, num_heads, num_kv_heads=num_kv_heads, dropout=dropout, **block)
+            TransformerBlock(
+                embed_dim, num_heads, num_kv_heads=num_kv_heads, dropout=dropout, **copy.deepcopy(block)
+            )
             for _ in range(num_layers)
         )
+        check_turned_width(rotary, self.blocks[0].attention.head_dim)
         self.token_embedding = nn.Embedding(vocab_size, embed_dim)
         self.position_embedding = nn.Embedding(max_length, embed_dim) if rotary is None else None
         self.drop = nn.Dropout(dropout)
@@ -133,8 +142,10 @@ class Decoder(nn.Module):
             steps: How many tokens to add.
             temperature: 0 takes the most likely token (greedy); above it, tokens are drawn with their
                 probabilities, which a higher temperature evens out.
-            top_k: Draw among the k most likely tokens only.
-            use_cache: Keep keys and values instead of computing them again; the tokens are the same.
+            top_k: Draw among the k most likely tokens only, for a temperature above 0.
+            use_cache: Keep keys and values instead of computing them again. The logits are the same but for
+                rounding, and so are the tokens wherever the choice is wider than that: nearly always in
+                float32, less often in half precision, where near ties are common.
             generator: Of the random numbers, on the CPU, so that one seed draws the same on every device.
 
         Returns:
@@ -142,7 +153,8 @@ class Decoder(nn.Module):
 
         Raises:
             TypeError: If tokens or numbers are not whole.
-            ValueError: If the result would be longer than ``max_length``, or a number is out of range.
+            ValueError: If the result would be longer than ``max_length``, a number is out of range, or the
+                logits hold a NaN.
         """
         self._check(tokens, 0)
         require_whole("steps", steps, 0)
@@ -168,7 +180,15 @@ class Decoder(nn.Module):
             The caches.
         """
         room = self.max_length if max_length is None else max_length
-        return [block.attention.make_cache(batch_size, room) for block in self.blocks]
+        x = self.token_embedding.weight
+        layers = [block.attention for block in self.blocks]
+        return [
+            # only a projection of ours tells by its weights what it returns
+            layer.make_cache(batch_size, room)
+            if type(layer.k_proj) is nn.Linear or not isinstance(x, Tensor)
+            else layer.make_cache(batch_size, room, dtype=x.dtype, device=x.device)
+            for layer in layers
+        ]
 
     def _check(self, tokens: Tensor, start: int) -> None:
         require_tensor("tokens", tokens)
@@ -197,8 +217,13 @@ class Decoder(nn.Module):
                 f"caches must be a list of {len(self.blocks)}, one for each block, got {got}; "
                 f"make_caches makes them"
             )
+        if len(set(map(id, caches))) < len(caches):
+            raise ValueError(
+                f"each block must have a cache of its own, got the same one more than once among "
+                f"{len(caches)}; make_caches makes them"
+            )
         lengths = [cache.length for cache in caches]
-        if len(set(lengths)) > 1:
+        if any(length != lengths[0] for length in lengths):  # a set would tie a compiled program to each
             raise ValueError(
                 f"caches must hold equally many positions, got {lengths}; after an error, reset them all"
             )
@@ -221,10 +246,32 @@ class Decoder(nn.Module):
                 f"there are positions for max_length = {self.max_length} tokens, "
                 f"got {tokens.shape[1]} and {steps} steps; ask for fewer"
             )
-        if not 0.0 <= temperature < float("inf"):
-            raise ValueError(f"temperature must be a finite number of at least 0, got {temperature}")
-        if top_k is not None:
-            require_whole("top_k", top_k, 1)
+        _check_drawing(temperature, top_k)
+
+
+def _check_names(block: dict[str, object]) -> None:
+    """Refuse an argument that no block has in the name of the class that was called."""
+    known = inspect.signature(TransformerBlock.__init__).parameters
+    for name in block:
+        if name not in known:
+            from difflib import get_close_matches
+
+            own = [*inspect.signature(Decoder.__init__).parameters, *known]
+            close = get_close_matches(name, own, 1)
+            meant = f"; did you mean {close[0]!r}?" if close else ", nor has a TransformerBlock"
+            raise TypeError(f"Decoder has no argument {name!r}{meant}")
+
+
+def _check_drawing(temperature: float, top_k: int | None) -> None:
+    if not 0.0 <= temperature < float("inf"):
+        raise ValueError(f"temperature must be a finite number of at least 0, got {temperature}")
+    if top_k is not None:
+        require_whole("top_k", top_k, 1)
+        if temperature == 0.0:
+            raise ValueError(
+                f"top_k is for drawing, and temperature 0 draws nothing: it takes the most likely token; "
+                f"give a temperature above 0 beside top_k {top_k}"
+            )
 
 
 @contextmanager
@@ -260,9 +307,21 @@ def choose(
 
     Returns:
         Tokens ``(B,)``.
+
+    Raises:
+        TypeError: If ``top_k`` is not an int.
+        ValueError: If a number is out of range, or the largest logit of a row is no finite number.
     """
+    _check_drawing(temperature, top_k)
+    largest, best = logits.max(-1)  # a NaN is larger than any number
+    if truth((~largest.isfinite()).any()):
+        rows = (~largest.isfinite()).nonzero()[:, 0].tolist()
+        raise ValueError(
+            f"the largest logit of each row must be a finite number, got {largest[rows[0]].item()} in rows "
+            f"{rows}; look for NaN or infinity in the weights or in what the model computes from them"
+        )
     if temperature == 0.0:
-        return logits.argmax(-1)
+        return best
     device, logits = logits.device, logits.float().cpu()
     # relative to the largest, and in float64, no temperature is too low to divide by
     logits = ((logits - logits.amax(-1, keepdim=True)).double() / temperature).float()

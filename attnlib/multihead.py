@@ -145,32 +145,44 @@ class MultiHeadAttention(nn.Module):
         out = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, T, C)
         return (out, weights) if need_weights else out
 
-    def make_cache(self, batch_size: int, max_length: int) -> KVCache:
+    def make_cache(
+        self,
+        batch_size: int,
+        max_length: int,
+        *,
+        dtype: torch.dtype | None = None,
+        device: torch.device | str | None = None,
+    ) -> KVCache:
         """Make an empty cache that fits this module, on its device and in the dtype of its keys.
 
         Under autocast that is autocast's. A cache that was made outside is used inside without loss; one that
-        was made inside is too narrow for what comes outside, and says so.
+        was made inside is too narrow for what comes outside, and says so. What was put in place of a
+        projection, for quantised weights say, is given a row of zeros, to see what it returns.
 
         Args:
             batch_size: Sequences B.
             max_length: How many positions there is room for.
+            dtype: What ``x`` will have; that of the layer's weights if not given.
+            device: Where ``x`` will be; where the layer's weights are if not given.
 
         Returns:
             The cache.
         """
-        weight = self.k_proj.weight
+        keys = self._a_key(dtype, device)
         return KVCache(
             batch_size,
             self.num_kv_heads,
             max_length,
             self.head_dim,
-            dtype=product_dtype(weight),
-            device=weight.device,
+            dtype=keys.dtype if type(self.k_proj) is not nn.Linear else product_dtype(keys),
+            device=keys.device,
         )
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> MultiHeadAttention:
         """Copy a `torch.nn.MultiheadAttention`: its weights, dropout, dtype, device and mode.
+
+        Weights that are frozen there, by ``requires_grad_(False)``, are frozen here.
 
         Args:
             module: Of either ``batch_first``; the copy always takes ``(B, T, C)``.
@@ -198,12 +210,11 @@ class MultiHeadAttention(nn.Module):
         projections = (new.q_proj, new.k_proj, new.v_proj)
         with torch.no_grad():
             for to, weight in zip(projections, module.in_proj_weight.chunk(3), strict=True):
-                to.weight.copy_(weight)
-            new.out_proj.weight.copy_(module.out_proj.weight)
+                to.weight.copy_(weight).requires_grad_(module.in_proj_weight.requires_grad)
+            copy_parameters(module.out_proj, new.out_proj)
             if bias:
                 for to, b in zip(projections, module.in_proj_bias.chunk(3), strict=True):
-                    to.bias.copy_(b)
-                new.out_proj.bias.copy_(module.out_proj.bias)
+                    to.bias.copy_(b).requires_grad_(module.in_proj_bias.requires_grad)
         return new
 
     def extra_repr(self) -> str:
@@ -212,13 +223,38 @@ class MultiHeadAttention(nn.Module):
         text += f", dropout={self.dropout}" if self.dropout else ""
         return text if self.scale is None else f"{text}, scale={self.scale}"
 
+    def _a_key(self, dtype: torch.dtype | None, device: torch.device | str | None) -> Tensor:
+        """Return a tensor that is as the keys are, or as what they will be a product of."""
+        if type(self.k_proj) is nn.Linear:
+            weight = self.k_proj.weight
+            return torch.empty(0, dtype=dtype or weight.dtype, device=device or weight.device)
+        if dtype is None or device is None:
+            weights = (p for p in self.parameters() if p.is_floating_point())
+            weight = next(weights, torch.empty(0, device=device or "cpu"))
+            dtype, device = dtype or weight.dtype, device or weight.device
+        with torch.no_grad():
+            return self.k_proj(torch.zeros(1, self.embed_dim, dtype=dtype, device=device))  # (1, Hkv * D)
+
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)  # (B, H, T, D)
+
+    def check_input(self, name: str, x: Tensor) -> None:
+        """Refuse what is not ``(B, T, C)`` in the layer's dtype, under the name it was given by."""
+        require_same_kind(**{name: x})
+        if x.ndim != 3 or x.shape[-1] != self.embed_dim:
+            raise ValueError(f"{name} must be (B, T, C) with C = {self.embed_dim}, got {shape(x)}")
+        # a projection that was put in place of ours, for quantised weights say, knows itself what it takes
+        weight = self.q_proj.weight if type(self.q_proj) is nn.Linear else x
+        if product_dtype(x) != product_dtype(weight):
+            raise TypeError(
+                f"{name} must have the layer's dtype {weight.dtype}, got {x.dtype}; "
+                f"convert {name}, or the layer, with .to(dtype)"
+            )
 
     def _check(self, x: Tensor, context: Tensor | None, cache: KVCache | None, rotary: object) -> None:
         for name, t in (("x", x), ("context", context)):
             if t is not None:
-                self._check_input(name, t)
+                self.check_input(name, t)
         if context is not None:
             if x.device != context.device:
                 raise ValueError(
@@ -236,18 +272,6 @@ class MultiHeadAttention(nn.Module):
         check_rotary(rotary)
         if cache is not None:
             self._check_cache(x, cache)
-
-    def _check_input(self, name: str, x: Tensor) -> None:
-        require_same_kind(**{name: x})
-        if x.ndim != 3 or x.shape[-1] != self.embed_dim:
-            raise ValueError(f"{name} must be (B, T, C) with C = {self.embed_dim}, got {shape(x)}")
-        # a projection that was put in place of ours, for quantised weights say, knows itself what it takes
-        weight = self.q_proj.weight if type(self.q_proj) is nn.Linear else x
-        if product_dtype(x) != product_dtype(weight):
-            raise TypeError(
-                f"{name} must have the layer's dtype {weight.dtype}, got {x.dtype}; "
-                f"convert {name}, or the layer, with .to(dtype)"
-            )
 
     def _check_cache(self, x: Tensor, cache: KVCache) -> None:
         if not isinstance(cache, KVCache):
@@ -294,6 +318,13 @@ class Attend(nn.Module):
             return fused_attention(q, k, v, dropout=dropout, **options), None
         heads, weights = dense_attention(q, k, v, dropout=dropout, **options)
         return heads, weights.to(q.dtype)
+
+
+def copy_parameters(source: nn.Module, to: nn.Module) -> None:
+    """Copy the state of one module into another of the same names; what is frozen there is frozen here."""
+    to.load_state_dict(source.state_dict())
+    for mine, theirs in zip(to.parameters(), source.parameters(), strict=True):
+        mine.requires_grad_(theirs.requires_grad)
 
 
 def _turn(

@@ -5,6 +5,7 @@ Attention alone sees a set. Chapter 8 of the book tells how it gets to know the 
 
 from __future__ import annotations
 
+import functools
 import math
 
 import torch
@@ -25,7 +26,7 @@ def sinusoidal(
     Args:
         T: Number of positions.
         dim: Width, even. Sines stand in the even places, cosines in the odd ones.
-        base: The slowest frequency is about ``1 / base``.
+        base: Above zero; the slowest frequency is about ``1 / base``.
         device: Where to put them.
 
     Returns:
@@ -33,7 +34,7 @@ def sinusoidal(
 
     Raises:
         TypeError: If a size is not an int.
-        ValueError: If the width is odd.
+        ValueError: If the width is odd, or the base is not a finite number above zero.
     """
     require_whole("T", T, 0)
     angles = torch.arange(T, device=device)[:, None] * _frequencies(dim, base, device)  # (T, dim / 2)
@@ -56,9 +57,11 @@ def rotary(
 
     Args:
         x: Queries or keys ``(..., T, D)``.
-        positions: Their positions, whole numbers that broadcast to ``(..., T)``; 0 to T - 1 if not given.
+        positions: Their positions, whole numbers: ``(T,)``, or as many axes as ``(..., T)`` that broadcast
+            to it; 0 to T - 1 if not given. For heads ``(B, H, T, D)``, positions ``(B, T)`` of each
+            sequence are ``positions[:, None]``.
         dim: How many features to turn, even, from the first on; all D if not given.
-        base: The slowest frequency is about ``1 / base``.
+        base: Above zero; the slowest frequency is about ``1 / base``.
         interleaved: Pair neighbours (0 with 1, 2 with 3); else the first half with the second half.
 
     Returns:
@@ -66,7 +69,8 @@ def rotary(
 
     Raises:
         TypeError: If x is not floating, or positions are not a tensor of whole numbers.
-        ValueError: If the width to turn is odd or larger than D, or the positions do not fit.
+        ValueError: If the width to turn is odd or larger than D, the positions do not fit, or the base is
+            not a finite number above zero.
     """
     require_tensor("x", x)
     if not x.is_floating_point():
@@ -92,6 +96,38 @@ def _check_positions(positions: Tensor, x: Tensor) -> None:
         raise ValueError(f"positions must be on the device of x, {x.device}, got {positions.device}")
     if not broadcasts(positions.shape, x.shape[:-1]):
         raise ValueError(f"positions must broadcast to (..., T) = {shape(x)[:-1]}, got {shape(positions)}")
+    if 1 < positions.ndim < x.ndim - 1 and any(n != 1 for n in positions.shape[:-1]):
+        raise ValueError(
+            f"positions must be (T,) or have one axis for each of (..., T) = {shape(x)[:-1]}, "
+            f"got {shape(positions)}; for heads (B, H, T, D), positions (B, T) are positions[:, None]"
+        )
+
+
+def check_turned_width(turn: object, head_dim: int) -> None:
+    """Refuse heads whose width `rotary` cannot turn, before the first of them is made.
+
+    Args:
+        turn: `rotary`, a `functools.partial` of it, or any other function, of which nothing is known.
+        head_dim: Width D of a head.
+
+    Raises:
+        ValueError: If features are left over, or fewer than are to be turned.
+    """
+    options: dict[str, object] = {}
+    while isinstance(turn, functools.partial):
+        options, turn = {**turn.keywords, **options}, turn.func
+    if turn is not rotary:
+        return
+    dim = options.get("dim")
+    if dim is None and head_dim % 2:
+        raise ValueError(
+            f"heads must be of even width for rotary, which turns features in pairs, got {head_dim}; "
+            f"functools.partial(rotary, dim={head_dim - 1}) turns all but the last"
+            if head_dim > 1
+            else "heads must be of even width for rotary, which turns features in pairs, got 1"
+        )
+    if isinstance(dim, int) and dim > head_dim:
+        raise ValueError(f"dim of rotary must be at most the width D = {head_dim} of a head, got {dim}")
 
 
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, interleaved: bool = False) -> Tensor:
@@ -162,4 +198,6 @@ def _frequencies(
     require_whole("dim", dim, 2)
     if dim % 2:
         raise ValueError(f"dim must be even, since features are turned in pairs, got {dim}")
+    if not 0 < base < math.inf:  # NaN is neither
+        raise ValueError(f"base must be a finite number above zero, got {base}")
     return base ** (-torch.arange(0, dim, 2, device=device, dtype=dtype) / dim)  # (dim / 2,)

@@ -196,6 +196,32 @@ def test_a_copy_does_not_share_an_activation_that_learns():
         ),
         (lambda: TransformerBlock(12, 3, hidden_dim=0), ValueError, "hidden_dim must be at least 1, got 0"),
         (
+            lambda: TransformerBlock(12, 3, activation="gelu"),
+            TypeError,
+            "activation must be a function of a tensor, or a module, got 'gelu'; "
+            "torch.nn.functional.gelu is one, nn.PReLU() another",
+        ),
+        (
+            lambda: TransformerBlock(12, 3, activation=nn.PReLU),
+            TypeError,
+            "activation must be a function of a tensor, or a module, got PReLU; "
+            "torch.nn.functional.gelu is one, nn.PReLU() another",
+        ),
+        *(
+            (lambda x=x, first=first: TransformerBlock(12, 3, norm_first=first)(x), error, message)
+            for first in (True, False)
+            for x, error, message in (
+                (torch.zeros(2, 5, 7), ValueError, "x must be (B, T, C) with C = 12, got (2, 5, 7)"),
+                (
+                    torch.zeros(2, 5, 12).double(),
+                    TypeError,
+                    "x must have the layer's dtype torch.float32, got torch.float64; "
+                    "convert x, or the layer, with .to(dtype)",
+                ),
+                ([[1.0]], TypeError, "x must be a torch.Tensor, got list; wrap it in torch.as_tensor"),
+            )
+        ),
+        (
             lambda: TransformerBlock.from_torch(nn.Linear(1, 1)),
             TypeError,
             "layer must be a nn.TransformerEncoderLayer, got Linear",
@@ -225,3 +251,19 @@ def test_the_attention_of_a_block_gets_its_dropout_and_its_bias(norm):
     made = block(dropout=0.3, bias=False, norm=norm, gated=True)
     assert made.attention.dropout == 0.3
     assert [name for name, _ in made.named_parameters() if "bias" in name] == []
+
+
+@pytest.mark.parametrize(
+    "frozen", ["self_attn.in_proj_weight", "self_attn.out_proj.bias", "linear1.weight", "norm2.bias"]
+)
+def test_what_is_frozen_in_the_original_is_frozen_in_the_copy(frozen):
+    theirs = nn.TransformerEncoderLayer(12, 3, batch_first=True)
+    theirs.get_parameter(frozen).requires_grad_(False)
+    copied = TransformerBlock.from_torch(theirs)
+    names = {
+        "self_attn.in_proj_weight": {f"attention.{part}_proj.weight" for part in "qkv"},
+        "self_attn.out_proj.bias": {"attention.out_proj.bias"},
+        "linear1.weight": {"up_proj.weight"},
+        "norm2.bias": {"network_norm.bias"},
+    }
+    assert {name for name, p in copied.named_parameters() if not p.requires_grad} == names[frozen]

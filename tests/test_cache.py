@@ -222,3 +222,15 @@ def test_an_overflow_loses_nothing():
     with pytest.raises(ValueError, match="room for 2 positions, got 2 more after 1"):
         cache.append(zeros(1, 1, 2, 1), zeros(1, 1, 2, 1))
     assert cache.length == 1
+
+
+def test_a_cache_made_in_inference_mode_serves_outside_too(module):
+    x = tokens()
+    with torch.inference_mode():
+        cache = module.make_cache(B, T)
+        module(x[:, :3], causal=True, cache=cache)
+    with torch.no_grad():
+        module(x[:, 3:4], causal=True, cache=cache)
+    with torch.inference_mode():
+        last = module(x[:, 4:], causal=True, cache=cache)
+    assert_close(last, module(x, causal=True)[:, 4:])

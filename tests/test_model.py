@@ -13,6 +13,7 @@ from attnlib import rotary
 from attnlib.instruments.counters import count_parameters
 from attnlib.model import Decoder, choose, in_mode
 from tests import DEVICE, assert_close
+from tests.test_multihead import Adapted, Quantised
 
 pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 falls back
 
@@ -478,7 +479,56 @@ def test_top_one_and_temperature_zero_are_greedy():
         (
             lambda: Decoder(5, 5, 12, 3, 1, gate=True),
             TypeError,
-            "TransformerBlock.__init__() got an unexpected keyword argument 'gate'",
+            "Decoder has no argument 'gate'; did you mean 'gated'?",
+        ),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, max_len=3),
+            TypeError,
+            "Decoder has no argument 'max_len'; did you mean 'max_length'?",
+        ),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, zebra=3),
+            TypeError,
+            "Decoder has no argument 'zebra', nor has a TransformerBlock",
+        ),
+        (
+            lambda: Decoder(5, 5, 15, 3, 1, rotary=rotary),
+            ValueError,
+            "heads must be of even width for rotary, which turns features in pairs, got 5; "
+            "functools.partial(rotary, dim=4) turns all but the last",
+        ),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, activation="gelu"),
+            TypeError,
+            "activation must be a function of a tensor, or a module, got 'gelu'; "
+            "torch.nn.functional.gelu is one, nn.PReLU() another",
+        ),
+        (
+            lambda: decoder()(some_tokens(), caches=decoder().make_caches(3)[:1] * 2),
+            ValueError,
+            "each block must have a cache of its own, got the same one more than once among 2; "
+            "make_caches makes them",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(), 1, top_k=3),
+            ValueError,
+            "top_k is for drawing, and temperature 0 draws nothing: it takes the most likely token; "
+            "give a temperature above 0 beside top_k 3",
+        ),
+        *(
+            (
+                lambda bad=bad, t=t: choose(torch.tensor([[0.0, 1.0], [0.0, bad]]), t),
+                ValueError,
+                f"the largest logit of each row must be a finite number, got {bad} in rows [1]; "
+                "look for NaN or infinity in the weights or in what the model computes from them",
+            )
+            for bad in (float("nan"), float("inf"))
+            for t in (0.0, 1.0)
+        ),
+        (
+            lambda: choose(torch.zeros(1, 2), -1.0),
+            ValueError,
+            "temperature must be a finite number of at least 0, got -1.0",
         ),
         (
             lambda: decoder(rotary=rotary)(some_tokens(T=12)),
@@ -610,3 +660,58 @@ def test_embeddings_start_small():
     made = Decoder(101, 103, 20, 2, 1)
     for embedding in (made.token_embedding, made.position_embedding):
         assert 0.019 < embedding.weight.std() < 0.021
+
+
+def test_an_activation_that_learns_is_not_shared_among_the_blocks():
+    model, given = decoder(activation=nn.PReLU()), nn.PReLU()
+    first, second = (block.activation for block in model.blocks)
+    assert first.weight is not second.weight
+    assert count_parameters(model) == count_parameters(decoder()) + LAYERS
+    made = decoder(activation=given)
+    assert all(block.activation is not given for block in made.blocks)
+
+
+def count_compiled(model, tokens, prefill):
+    """Decode step by step through a compiled model, and count how often it is compiled."""
+    torch._dynamo.reset()
+    graphs = []
+
+    def backend(graph, _):
+        graphs.append(graph)
+        return graph.forward
+
+    compiled, caches = torch.compile(model, backend=backend, fullgraph=True), model.make_caches(len(tokens))
+    with torch.no_grad():
+        model(tokens[:, :prefill], caches=caches)
+        steps = [compiled(tokens[:, t : t + 1], caches=caches) for t in range(prefill, tokens.shape[1])]
+        assert_close(torch.cat(steps, 1), model(tokens)[:, prefill:])
+    return len(graphs)
+
+
+@kinds
+def test_a_cached_step_is_compiled_at_most_twice(kind):
+    assert 1 <= count_compiled(decoder(**kind), some_tokens(T=LONGEST), prefill=2) <= 2
+
+
+@pytest.mark.parametrize("kind", [Quantised, Adapted])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_models_whose_projections_were_replaced_generate(kind, dtype):
+    model = sharp(bias=False).to(dtype)
+    for block in model.blocks:
+        for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+            setattr(block.attention, name, kind(getattr(block.attention, name)))
+    assert [cache.dtype for cache in model.make_caches(3)] == [dtype] * LAYERS
+    assert model.generate(some_tokens(T=2), 4).shape == (3, 6)
+
+
+def test_where_cached_and_uncached_tokens_part_the_choice_was_closer_than_rounding():
+    torch.manual_seed(0)
+    model = Decoder(997, 48, C, H, LAYERS).to(DEVICE, torch.bfloat16).eval()
+    start = torch.randint(997, (64, 2), generator=torch.Generator().manual_seed(0)).to(DEVICE)
+    cached, plain = (model.generate(start, 40, use_cache=use) for use in (True, False))
+    parted = (cached != plain).any(1)
+    for row, other in zip(cached[parted], plain[parted], strict=True):
+        t = int((row != other).int().argmax())
+        logits = model.double()(row[None, :t])[0, -1]
+        model.bfloat16()
+        assert (logits[row[t]] - logits[other[t]]).abs() < 2**-6 * logits.abs().max()

@@ -602,3 +602,55 @@ def test_heads_of_width_one_take_any_scale_in_half_precision(scale):
     x = torch.randn(2, 7, 3, generator=torch.Generator().manual_seed(0)).to(DEVICE, torch.bfloat16)
     with torch.no_grad():
         assert_close(layer(x), layer(x, need_weights=True)[0], rtol=0.02, atol=0.02)
+
+
+@pytest.mark.parametrize("frozen", ["in_proj_weight", "in_proj_bias", "out_proj.weight", "out_proj.bias"])
+def test_what_is_frozen_in_the_original_is_frozen_in_the_copy(frozen):
+    theirs = nn.MultiheadAttention(12, 3)
+    theirs.get_parameter(frozen).requires_grad_(False)
+    copied = MultiHeadAttention.from_torch(theirs)
+    kind = frozen.rpartition("_" if frozen.startswith("in") else ".")[2]
+    expected = {f"{part}_proj.{kind}" for part in ("q", "k", "v")} if "in_" in frozen else {frozen}
+    assert {name for name, p in copied.named_parameters() if not p.requires_grad} == expected
+
+
+class Quantised(nn.Module):
+    """Weights as whole numbers and a factor; there is no ``weight`` to read."""
+
+    def __init__(self, linear):
+        super().__init__()
+        self.register_buffer("factor", linear.weight.detach().abs().amax() / 127)
+        self.register_buffer("whole", (linear.weight.detach() / self.factor).round().to(torch.int8))
+
+    def forward(self, x):
+        return x @ (self.whole.to(x.dtype) * self.factor.to(x.dtype)).mT
+
+
+class Adapted(nn.Module):
+    """A frozen projection and a small product that learns, in float32 (LoRA)."""
+
+    def __init__(self, linear):
+        super().__init__()
+        self.down = nn.Linear(linear.in_features, 2, bias=False).to(linear.weight.device)
+        self.up = nn.Linear(2, linear.out_features, bias=False).to(linear.weight.device)
+        self.base = linear
+
+    def forward(self, x):
+        return self.base(x) + self.up(self.down(x.float())).to(x.dtype)
+
+
+@pytest.mark.parametrize("kind", [Quantised, Adapted])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_cache_fits_the_keys_of_projections_that_were_put_in_place(kind, dtype):
+    torch.manual_seed(0)
+    module = MultiHeadAttention(12, 3, bias=False).to(DEVICE, dtype)
+    for name in ("q_proj", "k_proj", "v_proj", "out_proj"):
+        setattr(module, name, kind(getattr(module, name)))
+    x = randn(B, T, 12, dtype=torch.float32).to(dtype)
+    cache = module.make_cache(B, T, dtype=dtype, device=DEVICE)
+    assert (cache.dtype, cache.device.type) == (dtype, DEVICE.type)
+    with torch.no_grad():
+        steps = [module(part, causal=True, cache=cache) for part in x.split(1, 1)]
+        assert_close(torch.cat(steps, 1), module(x, causal=True), rtol=2e-2, atol=2e-2)
+    if dtype == torch.float32:
+        assert module.make_cache(B, T).dtype == dtype

@@ -1,10 +1,12 @@
 import cmath
 import math
+from functools import partial
 
 import pytest
 import torch
 
 from attnlib import alibi_bias, rotary, sinusoidal
+from attnlib.positions import check_turned_width
 from tests import DEVICE, assert_close
 
 T, D = 5, 6
@@ -102,6 +104,14 @@ def test_alibi_slopes_for_heads_that_are_no_power_of_two():
             "positions must be whole numbers, got torch.float32",
         ),
         (lambda: alibi_bias(0, 3), ValueError, "num_heads must be at least 1, got 0"),
+        *(
+            (make, ValueError, f"base must be a finite number above zero, got {base}")
+            for base in (0, 0.0, -10000.0, math.nan, math.inf)
+            for make in (
+                lambda base=base: sinusoidal(3, 4, base=base),
+                lambda base=base: rotary(torch.zeros(3, 4), base=base),
+            )
+        ),
     ],
 )
 def test_bad_input_gets_this_message(call, error, message):
@@ -160,3 +170,42 @@ def test_sizes_that_make_no_sense_get_this_message(call, error, message):
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_positions_of_two_axes_are_refused_for_heads_where_they_could_be_of_sequences_or_of_heads():
+    x, positions = randn(3, 3, T, D), torch.stack([torch.arange(T) + i for i in range(3)]).to(DEVICE)
+    message = (
+        r"positions must be \(T,\) or have one axis for each of \(..., T\) = \(3, 3, 5\), got \(3, 5\); "
+        r"for heads \(B, H, T, D\), positions \(B, T\) are positions\[:, None\]"
+    )
+    with pytest.raises(ValueError, match=message):
+        rotary(x, positions)
+    each = torch.stack([rotary(row, own) for row, own in zip(x, positions, strict=True)])
+    assert_close(rotary(x, positions[:, None]), each)
+    assert_close(rotary(x, positions[:1]), rotary(x))
+    assert_close(rotary(x[0], positions), each_head(x[0], positions))
+
+
+def each_head(x, positions):
+    return torch.stack([rotary(head, own) for head, own in zip(x, positions, strict=True)])
+
+
+@pytest.mark.parametrize(
+    "turn", [rotary, partial(rotary, base=7.0), partial(partial(rotary, dim=None), base=7.0)]
+)
+def test_odd_widths_are_refused_before_there_is_anything_to_turn(turn):
+    with pytest.raises(
+        ValueError, match=r"of even width for rotary.* got 5; .*dim=4\) turns all but the last"
+    ):
+        check_turned_width(turn, 5)
+    with pytest.raises(ValueError, match=r"of even width for rotary, .* got 1$"):
+        check_turned_width(turn, 1)
+    check_turned_width(turn, 6)
+
+
+def test_what_turns_a_part_and_what_is_not_ours_may_take_any_width():
+    check_turned_width(partial(partial(rotary, dim=6), dim=4), 5)
+    check_turned_width(lambda x, positions: x, 5)
+    check_turned_width(None, 5)
+    with pytest.raises(ValueError, match="dim of rotary must be at most the width D = 5 of a head, got 6"):
+        check_turned_width(partial(rotary, dim=6), 5)

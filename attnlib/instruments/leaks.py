@@ -58,8 +58,8 @@ def leaks(
     with torch.no_grad():
         before = _reference(fn, x, axis)
         vocab_size = before.shape[-1] if vocab_size is None else vocab_size
-        generator = torch.Generator().manual_seed(seed)
-        found = torch.zeros(before.shape[axis], x.shape[axis], dtype=torch.bool)
+        generator = torch.Generator("cpu").manual_seed(seed)
+        found = torch.zeros(before.shape[axis], x.shape[axis], dtype=torch.bool, device="cpu")
         for j in range(x.shape[axis]):
             for n in range(tries):
                 changed = x.clone()
@@ -130,9 +130,9 @@ def _other(here: Tensor, tokens: bool, vocab_size: int, size: float, generator: 
     """Return something else in place of one position."""
     if tokens:
         require_whole("vocab_size", vocab_size, 2)
-        step = torch.randint(1, vocab_size, here.shape, generator=generator)
+        step = torch.randint(1, vocab_size, here.shape, generator=generator, device="cpu")
         return (here.cpu() + step) % vocab_size
-    return here + (size * torch.randn(here.shape, generator=generator)).to(here)
+    return here + (size * torch.randn(here.shape, generator=generator, device="cpu")).to(here)
 
 
 def _differs(before: Tensor, after: Tensor, axis: int) -> Tensor:

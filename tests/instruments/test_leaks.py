@@ -256,3 +256,18 @@ def test_leaks_are_described_in_words(x):
         describe_leaks(found, CAUSAL[:2, :2])
     with pytest.raises(TypeError, match=r"found must be a torch\.Tensor"):
         describe_leaks([True])
+
+
+@pytest.mark.parametrize("vectors", [True, False])
+def test_another_default_device_changes_nothing(vectors):
+    x = torch.randn(1, 4, 2, device="cpu") if vectors else torch.arange(4, device="cpu")[None]
+    fn = (
+        (lambda x: x.cumsum(1))
+        if vectors
+        else (lambda x: x.cumsum(1)[..., None].float() * torch.ones(5, device="cpu"))
+    )
+    expected = leaks(fn, x)
+    with torch.device("meta"):
+        found = leaks(fn, x)
+    assert found.device.type == "cpu"
+    assert torch.equal(found, expected)
