@@ -18,11 +18,12 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-sys.path.append(str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1]))  # when run as a script
 sys.path.append(str(Path(__file__).parents[1] / "book" / "_ext"))
-from arithmetic import kernel_arithmetic
-from settings_said import figure_words, page_words, unsaid
-from stored_run import RUN, code_cells, fingerprint
+
+from paying_attention.site.settings_said import figure_words, page_words, unsaid
+from paying_attention.site.stored_run import RUN, code_cells, fingerprint
+from tools.arithmetic import kernel_arithmetic
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"

@@ -1,7 +1,7 @@
 """The colours of the book, its figure style, and reading numbers.
 
-On the page ``book/_ext/svg_figures.py`` turns each of these colours into a variable of the theme, so a
-figure uses them as they are, pale ones by transparency, and never a mixed one.
+On the page ``book/_ext/paying_attention/page/svg_figures.py`` turns each of these colours into a variable of
+the theme, so a figure uses them as they are, pale ones by transparency, and never a mixed one.
 """
 
 from __future__ import annotations

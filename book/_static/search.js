@@ -1,5 +1,5 @@
 /* The search of the book, by section: what is found, in which order, and how a page shows the place where one arrives.
-   The index (book/_ext/section_search.py) is loaded when a reader begins to search. It is a script, since a page that
+   The index (book/_ext/paying_attention/site/section_search.py) is loaded when a reader begins to search. It is a script, since a page that
    was opened from the disk may fetch nothing. */
 (() => {
   "use strict";

@@ -1,12 +1,10 @@
 """The book: its notebooks as they are stored, and its pages in a browser."""
 
-import sys
 from pathlib import Path
 
 import yaml
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "book" / "_ext"))  # the extensions of the book are modules to its tests
 CHAPTERS = sorted((ROOT / "book").glob("[0-9][0-9]_*.ipynb"))
 SOLUTIONS = sorted((ROOT / "book/solutions").glob("*.ipynb"))
 NOTEBOOKS = sorted((ROOT / "book").rglob("[!.]*.ipynb"))

@@ -20,7 +20,7 @@ from tests.book.widget_states import ANYWHERE, CLOSE, VIEW, listen, state_differ
 from tests.whole_run import everything_was_asked_for
 from tools.arithmetic import kernel_arithmetic
 
-RUN = "stored_run"  # where a notebook's metadata keep what is known of its run, as book/_ext/stored_run.py has it
+RUN = "stored_run"  # where a notebook's metadata keep what is known of its run, as book/_ext/paying_attention/site/stored_run.py has it
 
 # how to compare two pictures, by type: of the same numbers, and of numbers that differ from machine to machine
 FIGURES = {"image/svg+xml": svg_difference, "image/png": png_difference}

@@ -17,9 +17,13 @@ assert base64.b64decode(PIXEL)
 CONF = """
 import sys, yaml
 sys.path.insert(0, {ext!r})
+import paying_attention
+from paying_attention.site import social_card, stored_run
+paying_attention.BEFORE.remove(stored_run.refuse)  # nothing here was run
+paying_attention.AFTER_BUILD.remove(social_card.finish)
 book = yaml.safe_load(open({config!r}))["sphinx"]["config"]
 globals().update({{name: value for name, value in book.items() if name != "extensions"}})
-left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension", "stored_run", "social_card")
+left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension")
 extensions = [name for name in book["extensions"] if name not in left_out]
 html_theme, html_static_path = "sphinx_book_theme", [{static!r}]
 html_theme_options.pop("logo")

@@ -3,7 +3,7 @@
 import pytest
 from docutils import nodes
 
-from beliefs import belief  # isort: skip
+from paying_attention.page.beliefs import belief
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
+from paying_attention.links.bibliography import sources
+from paying_attention.links.cards import CardError, source_card, term_card
 from tests.book import NOTEBOOKS, ROOT
-
-from bibliography import sources  # isort: skip
-from cards import CardError, source_card, term_card  # isort: skip
 
 BIB = ROOT / "book/references.bib"
 CITATION = re.compile(r"\[([^\[\]]+)\]\((?:\.\./)?references\.md#(\w+)\)")
@@ -63,6 +62,6 @@ def test_an_unknown_key_or_another_name_is_refused():
 
 
 def test_an_unknown_term_is_refused(monkeypatch):
-    monkeypatch.setattr("cards.definitions", lambda *_: {})
+    monkeypatch.setattr("paying_attention.links.cards.definitions", lambda *_: {})
     with pytest.raises(CardError, match=r"glossary\.md#hardmax: there is no such term"):
         term_card(None, "glossary", "hardmax")

@@ -4,10 +4,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from paying_attention.links.claims_index import NoSuchClaimError, claims, is_solution, notebooks, the_one
 from tests.book import ROOT
 from tests.book.small_book import shown
-
-from claims_index import NoSuchClaimError, claims, is_solution, notebooks, the_one  # isort: skip
 
 
 def test_claims_are_found_in_their_order_and_those_of_a_starred_cell_are_starred(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from docutils import nodes
 
-from deeper import claims_inside  # isort: skip
+from paying_attention.page.deeper import claims_inside
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 import nbformat
 
+from paying_attention import AFTER_BUILD, browser
+from paying_attention.page.first_state import END, MARK, finish, with_drawings
 from tests.book import CHAPTERS, CONFIG
 from tools.execute_notebooks import STATE
 from tools.store_front_ends import present
-
-from first_state import END, MARK, find_browser, finish, with_drawings  # isort: skip  (made known by the tools)
 
 VIEW = '<script type="application/vnd.jupyter.widget-view+json">{"model_id": "a"}</script>'
 
@@ -21,15 +21,17 @@ def test_a_drawing_stands_behind_its_view_once_however_often_it_is_made():
 def test_where_there_is_no_chromium_pages_stay_as_they_are(tmp_path, monkeypatch):
     page = tmp_path / "a.html"
     page.write_text(VIEW)
-    monkeypatch.setattr("first_state.find_browser", lambda: None)
+    monkeypatch.setattr("paying_attention.browser.find", lambda: None)
     app = type("App", (), {"outdir": tmp_path, "builder": type("Builder", (), {"format": "html"})})
     finish(app, None)
     assert page.read_text() == VIEW
-    assert find_browser()
+    monkeypatch.undo()
+    assert browser.find()
 
 
 def test_the_drawing_is_part_of_the_build():
-    assert CONFIG["sphinx"]["local_extensions"]["first_state"] == "book/_ext"
+    assert finish in AFTER_BUILD
+    assert CONFIG["sphinx"]["local_extensions"] == {"paying_attention": "book/_ext"}
 
 
 def test_notebooks_carry_the_front_ends_and_the_traits_that_the_library_has_now():

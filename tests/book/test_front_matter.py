@@ -4,9 +4,8 @@ import re
 
 import nbformat
 
+from paying_attention.links.chapter_map import drawing, read
 from tests.book import CHAPTERS, ROOT
-
-from chapter_map import drawing, read  # isort: skip
 
 GLOSSARY = (ROOT / "book/glossary.md").read_text("utf8")
 TERMS = re.findall(r"^(\w.*)\n  ", GLOSSARY, re.M)

@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from paying_attention.site.metadata import feed
 from tests.book import CONFIG, PAGES
-
-from metadata import feed  # isort: skip
 
 BASE = CONFIG["html"]["baseurl"]
 

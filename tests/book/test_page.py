@@ -5,10 +5,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from docutils import nodes
 
+from paying_attention.light.stranded import Unbroken
+from paying_attention.page.guess import GuessError, facts, make_card
 from tests.book.conftest import visits
-
-from guess import GuessError, facts, make_card  # isort: skip
-from stranded import Unbroken  # isort: skip
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

@@ -8,9 +8,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
+from paying_attention.site.settings_said import page_words, trainers, unsaid, words_differ
 from tests.book import NOTEBOOKS, ROOT
-
-from settings_said import page_words, trainers, unsaid, words_differ  # isort: skip  (found by tests.book)
 
 LESSONS = [path for path in NOTEBOOKS if path.parent.name == "book"]
 TABLES = sorted((ROOT / "tests/book/sources").glob("*.toml"))

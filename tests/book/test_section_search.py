@@ -7,9 +7,8 @@ from functools import cache
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from paying_attention.site.linear_tex import linear
 from tests.book.conftest import visits
-
-from linear_tex import linear  # isort: skip
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]

@@ -6,8 +6,8 @@ from functools import cache
 from html.parser import HTMLParser
 
 import pytest
-from used_styles import used, words
 
+from paying_attention.light.used_styles import used, words
 from tests.book import CHAPTERS, PAGES
 
 FORMULA = re.compile(r'class="(?:amsmath )?math notranslate')

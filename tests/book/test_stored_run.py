@@ -8,10 +8,10 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from paying_attention import BEFORE
+from paying_attention.site.stored_run import faults, refuse
 from tests.book import CONFIG, NOTEBOOKS, ROOT
 from tools.execute_notebooks import RUN, execute, fingerprint
-
-from stored_run import faults  # isort: skip  (the line above makes its folder known)
 
 IMPORT = "from attnlib.learn import claim"
 
@@ -157,7 +157,7 @@ def build(folder, nb):
     nbformat.write(nb, folder / "small.ipynb")
     (folder / "index.rst").write_text("Title\n=====\n")
     (folder / "_toc.yml").write_text("root: index\nparts: [{chapters: [{file: small}]}]\n")
-    settings = ["-C", "-D", "extensions=stored_run", "-b", "dummy", "-q"]
+    settings = ["-C", "-D", "extensions=paying_attention", "-b", "dummy", "-q"]
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", *settings, str(folder), str(folder / "_build")],
         capture_output=True,
@@ -181,8 +181,8 @@ def test_the_build_stops_at_a_false_claim_and_says_which(tmp_path):
 
 
 def test_the_book_is_built_with_this_gate():
-    assert "stored_run" in CONFIG["sphinx"]["config"]["extensions"]
-    assert CONFIG["sphinx"]["local_extensions"]["stored_run"] == "book/_ext"
+    assert refuse in BEFORE
+    assert "paying_attention" in CONFIG["sphinx"]["config"]["extensions"]
 
 
 def test_a_run_leaves_a_notebook_that_is_published(tmp_path):

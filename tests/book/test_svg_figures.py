@@ -2,7 +2,6 @@
 
 import io
 import re
-import sys
 
 import nbformat
 import pytest
@@ -11,10 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace
 
 from attnlib import plotting
-from tests.book import ROOT
-
-sys.path.append(str(ROOT / "book" / "_ext"))
-from svg_figures import FigureError, inline
+from paying_attention.page.svg_figures import FigureError, InlineFigures, figure_context, inline
 
 STORED = """<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd">
@@ -88,15 +84,19 @@ def html_of(tmp_path, cells):
     nb.metadata["language_info"] = {"name": "python"}
     nbformat.write(nb, tmp_path / "index.ipynb")
     settings = {
-        "extensions": ["myst_nb", "svg_figures"],
+        "extensions": ["myst_nb"],
         "nb_execution_mode": "off",
         "numfig": True,
         "html_static_path": [],
     }
     said = io.StringIO()
-    with docutils_namespace():
+    with docutils_namespace(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr("myst_nb.sphinx_.create_figure_context", figure_context)
+        patch.setattr(InlineFigures, "default_priority", 880)
         folders = tmp_path, None, tmp_path / "out", tmp_path / "doc"
-        Sphinx(*folders, "html", settings, warning=said, status=None).build()
+        app = Sphinx(*folders, "html", settings, warning=said, status=None)
+        app.add_transform(InlineFigures)
+        app.build()
     return (tmp_path / "out" / "index.html").read_text(), said.getvalue()
 
 

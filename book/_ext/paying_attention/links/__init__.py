@@ -1,0 +1,1 @@
+"""What leads from page to page: sources, terms, claims, the map of the chapters."""
