@@ -6,6 +6,8 @@ from where it lives: what one holds against a model (`attnlib.instruments`), wha
 (`attnlib.learn`).
 """
 
+from attnlib.backends.tiled import tiled_attention
+from attnlib.backends.windowed import sliding_window_attention
 from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
 from attnlib.device import pick_device
@@ -15,8 +17,6 @@ from attnlib.masks import causal_mask, document_mask, padding_mask, prefix_mask,
 from attnlib.model import Decoder
 from attnlib.multihead import MultiHeadAttention
 from attnlib.positions import alibi_bias, rotary, sinusoidal
-from attnlib.tiled import tiled_attention
-from attnlib.windowed import sliding_window_attention
 
 __version__ = "0.2.0"
 

@@ -52,17 +52,30 @@ def full_heads(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]
     return q, k, v
 
 
-def as_batches(q: Tensor, k: Tensor, v: Tensor) -> tuple[list[Tensor], int]:
-    """Give q, k and v the axes ``(..., B, H, T, D)`` of one size each, without copying.
+def four_axes(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor, tuple[int, ...]]:
+    """Give q, k and v the four axes ``(N, H, T, D)``, of one size each.
 
-    PyTorch takes its slow path for fewer axes and for axes that broadcast. Grouped heads stay grouped.
-    Returns the tensors and the number of axes that were added in front.
+    PyTorch takes its slow path for fewer axes, for more, and for axes that broadcast. Grouped heads stay
+    grouped. Returns the tensors, and the sizes of all axes before the heads, of which N is the product.
     """
-    missing = max(0, 4 - max(q.ndim, k.ndim, v.ndim))
-    tensors = [x[(None,) * (4 - x.ndim)] if x.ndim < 4 else x for x in (q, k, v)]
     own = -3 if head_groups(q, k) > 1 else -2  # from which axis on each keeps its own size
-    batch = torch.broadcast_shapes(*(x.shape[:own] for x in tensors))
-    return [x.expand(*batch, *x.shape[own:]) for x in tensors], missing
+    q, k, v = (x[(None,) * (4 - x.ndim)] if x.ndim < 4 else x for x in (q, k, v))
+    batch = torch.broadcast_shapes(*(x.shape[:own] for x in (q, k, v)))
+    lead = tuple(batch if own == -3 else batch[:-1])
+    q, k, v = (x.expand(*batch, *x.shape[own:]) for x in (q, k, v))
+    if len(lead) > 1:
+        q, k, v = (x.flatten(0, len(lead) - 1) for x in (q, k, v))
+    return q, k, v, lead
+
+
+def in_front(x: Tensor, lead: tuple[int, ...]) -> Tensor:
+    """Give what broadcasts to ``(*lead, H, T, S)`` the four axes ``(N or 1, H or 1, ...)``."""
+    x = x[(None,) * (3 + len(lead) - x.ndim)]
+    if len(lead) == 1:
+        return x
+    if all(size == 1 for size in x.shape[:-3]):
+        return x.flatten(0, len(lead) - 1)
+    return x.expand(*lead, *x.shape[-3:]).flatten(0, len(lead) - 1)
 
 
 def widen(x: Tensor) -> Tensor:

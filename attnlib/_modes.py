@@ -34,6 +34,11 @@ def same_length(T: int, S: int) -> bool:
     return T == S
 
 
+def longer(T: int, S: int) -> bool:
+    """Tell that the first length may be larger; of symbols nobody knows."""
+    return isinstance(T, torch.SymInt) or isinstance(S, torch.SymInt) or T > S
+
+
 def flag(condition: bool) -> bool:
     """Decide a condition on sizes: a kernel takes True or False, not a symbol of a compiled program."""
     return True if condition else False  # noqa: SIM210 - bool() of a symbol stays a symbol

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.cache import KVCache
 from attnlib.multihead import MultiHeadAttention, copy_parameters
 

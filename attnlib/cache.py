@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
-from attnlib._validate import require_tensor, require_whole, shape
+from attnlib._check import require_tensor, require_whole, shape
 
 
 class KVCache:

@@ -9,18 +9,10 @@ import math
 
 from torch import Tensor
 
-from attnlib._heads import fits_kernel
-from attnlib._validate import (
-    check_bias,
-    check_mask,
-    check_numbers,
-    check_values,
-    require_same_kind,
-    scores_shape,
-    shape,
-)
-from attnlib.dense import dense_attention, dense_scores, dense_weights, softmax_or_zero
-from attnlib.fused import fused_attention
+from attnlib._check import check_mask, require_same_kind, shape
+from attnlib._plan import Plan, check
+from attnlib.backends.choose import at_once, attend
+from attnlib.backends.dense import dense_scores, dense_weights, softmax_or_zero
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -53,8 +45,8 @@ def attention_scores(
     *,
     causal: bool = False,
     bias: Tensor | None = None,
-    scale: float | None = None,
-    softcap: float | None = None,
+    scale: float | Tensor | None = None,
+    softcap: float | Tensor | None = None,
 ) -> Tensor:
     """Compute what the softmax of `attention_weights` is taken of.
 
@@ -76,9 +68,7 @@ def attention_scores(
 
     Chapter 4 watches them.
     """
-    _check(q, k, mask, bias, scale, softcap)
-    options = {"causal": causal, "bias": bias, "scale": scale, "softcap": softcap}
-    return dense_scores(q, k, mask, **options).to(q.dtype)
+    return dense_scores(check(Plan(q, k, k, mask, causal, bias, scale, softcap))).to(q.dtype)
 
 
 def attention_weights(
@@ -88,8 +78,8 @@ def attention_weights(
     *,
     causal: bool = False,
     bias: Tensor | None = None,
-    scale: float | None = None,
-    softcap: float | None = None,
+    scale: float | Tensor | None = None,
+    softcap: float | Tensor | None = None,
 ) -> Tensor:
     """Compute how much each query takes from each key.
 
@@ -114,9 +104,7 @@ def attention_weights(
 
     Chapter 3 builds it, chapter 4 explains the scale, chapter 6 the mask.
     """
-    _check(q, k, mask, bias, scale, softcap)
-    options = {"causal": causal, "bias": bias, "scale": scale, "softcap": softcap}
-    return dense_weights(q, k, mask, **options).to(q.dtype)
+    return dense_weights(check(Plan(q, k, k, mask, causal, bias, scale, softcap))).to(q.dtype)
 
 
 def attention(
@@ -127,8 +115,8 @@ def attention(
     *,
     causal: bool = False,
     bias: Tensor | None = None,
-    scale: float | None = None,
-    softcap: float | None = None,
+    scale: float | Tensor | None = None,
+    softcap: float | Tensor | None = None,
 ) -> Tensor:
     """Mix the values, each query with its own weights: ``attention_weights(...) @ v``.
 
@@ -162,26 +150,8 @@ def attention(
 
     Chapter 3 builds it, chapter 7 counts its cost.
     """
-    if mask is bias is scale is softcap is None and fits_kernel(q, k, v):
-        return fused_attention(q, k, v, causal=causal)
-    _check(q, k, mask, bias, scale, softcap)
-    check_values(q, k, v)
-    if softcap is None:
-        return fused_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale)
-    return dense_attention(q, k, v, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)[0]
-
-
-def _check(
-    q: Tensor,
-    k: Tensor,
-    mask: Tensor | None,
-    bias: Tensor | None,
-    scale: float | None,
-    softcap: float | None,
-) -> None:
-    target = scores_shape(q, k)
-    if mask is not None:
-        check_mask(mask, target, q.device)
-    if bias is not None:
-        check_bias(bias, target, q.device)
-    check_numbers(scale, softcap)
+    if mask is bias is scale is softcap is None:
+        out = at_once(q, k, v, causal)
+        if out is not None:
+            return out
+    return attend(check(Plan(q, k, v, mask, causal, bias, scale, softcap)))

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attnlib._check import check_values, require_same_kind, require_whole, scores_shape, shape
 from attnlib._heads import full_heads, widen
 from attnlib._modes import without_autocast
-from attnlib._validate import check_values, require_same_kind, require_whole, scores_shape, shape
 
 FeatureMap = Callable[[Tensor], Tensor]
 

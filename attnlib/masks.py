@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from attnlib._check import require_tensor, require_whole, shape
 from attnlib._modes import truth
-from attnlib._validate import require_tensor, require_whole, shape
 
 
 def _lag(T: int, S: int | None, offset: int | None, device: torch.device | str | None) -> Tensor:

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from attnlib._check import check_rotary, require_tensor, require_whole, shape
 from attnlib._modes import truth
-from attnlib._validate import check_rotary, require_tensor, require_whole, shape
 from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
 from attnlib.positions import check_turned_width

@@ -8,8 +8,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from attnlib._modes import autocast_is_on, product_dtype
-from attnlib._validate import (
+from attnlib._check import (
     check_bias,
     check_mask,
     check_rotary,
@@ -18,9 +17,11 @@ from attnlib._validate import (
     require_whole,
     shape,
 )
+from attnlib._modes import autocast_is_on, product_dtype
+from attnlib._plan import Plan
+from attnlib.backends.choose import attend
+from attnlib.backends.dense import dense_attention
 from attnlib.cache import KVCache
-from attnlib.dense import dense_attention
-from attnlib.fused import fused_attention
 
 
 class MultiHeadAttention(nn.Module):
@@ -314,9 +315,10 @@ class Attend(nn.Module):
         self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options
     ) -> tuple[Tensor, Tensor | None]:
         """Return what the heads found, ``(B, H, T, D)``, and the weights ``(B, H, T, S)`` if needed."""
+        plan = Plan(q, k, v, dropout=dropout, **options)
         if not need_weights:
-            return fused_attention(q, k, v, dropout=dropout, **options), None
-        heads, weights = dense_attention(q, k, v, dropout=dropout, **options)
+            return attend(plan), None
+        heads, weights = dense_attention(plan)
         return heads, weights.to(q.dtype)
 
 

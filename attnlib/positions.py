@@ -11,7 +11,7 @@ import math
 import torch
 from torch import Tensor
 
-from attnlib._validate import broadcasts, require_tensor, require_whole, shape
+from attnlib._check import broadcasts, require_tensor, require_whole, shape
 
 
 def sinusoidal(

@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from attnlib._check import require_rank, require_same_kind, scores_shape, shape
 from attnlib._heads import head_groups, repeat_heads
-from attnlib._validate import require_rank, require_same_kind, scores_shape, shape
 
 
 def dot_scores(q: Tensor, k: Tensor) -> Tensor:

@@ -31,9 +31,18 @@ from pathlib import Path
 from tests.mutants import Mutant, mutants, mutate
 
 ROOT = Path(__file__).parents[1]
-MODULES = sorted(path.stem for path in (ROOT / "attnlib").glob("*.py") if not path.stem.startswith("__"))
+AROUND = ("experiments", "instruments", "learn", "plotting", "widgets")  # these folders stand around the core
+FILES = [
+    path.relative_to(ROOT / "attnlib").with_suffix("") for path in sorted((ROOT / "attnlib").rglob("*.py"))
+]
+MODULES = [x.as_posix() for x in FILES if x.parts[0] not in AROUND and not x.name.startswith("__")]
 MODULES += ["instruments/leaks"]
-TESTS = ["tests/test_*.py", "tests/conformance/test_*.py", "tests/instruments/test_leaks.py"]
+TESTS = [
+    "tests/test_*.py",
+    "tests/backends/test_*.py",
+    "tests/conformance/test_*.py",
+    "tests/instruments/test_leaks.py",
+]
 OTHERS = {
     "test_architecture",
     "test_main",

@@ -11,11 +11,11 @@ ROOT = Path(__file__).parents[1]
 # a module may import from the lines above its own; a folder stands for all that is in it
 LAYERS = [
     {"_heads", "_modes", "device"},
-    {"_validate"},
+    {"_check"},
     {"masks", "scoring", "positions", "cache"},
-    {"dense"},
-    {"fused"},
-    {"functional", "tiled", "linear", "windowed"},
+    {"_plan"},
+    {"backends"},
+    {"functional", "linear"},
     {"multihead"},
     {"blocks"},
     {"model"},

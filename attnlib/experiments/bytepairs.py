@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 
 PIECE = re.compile(r" ?[A-Za-z]+| ?[0-9]+| ?[^A-Za-z0-9 \n\f]+|\n+ *|\f| +")
 

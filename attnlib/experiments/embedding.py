@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.device import pick_device
 from attnlib.experiments.training import track
 from attnlib.experiments.wordvectors import WordVectors

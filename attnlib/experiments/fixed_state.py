@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole, shape
+from attnlib._check import require_whole, shape
 from attnlib.experiments.recurrent import Recurrent
 from attnlib.experiments.runs import load
 from attnlib.experiments.training import small_products, track

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.experiments.tasks.manual import python_manual
 from attnlib.experiments.training import Batch, cross_entropy, fit
 from attnlib.instruments.settings import Values, note

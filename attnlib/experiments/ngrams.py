@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 
 
 class NGrams:

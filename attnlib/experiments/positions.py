@@ -12,7 +12,7 @@ from functools import cache, partial
 import torch
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.blocks import TransformerBlock
 from attnlib.experiments.runs import load
 from attnlib.experiments.tasks.order import copies, own_place, places_back

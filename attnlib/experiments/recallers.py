@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import recall
 from attnlib.experiments.training import cross_entropy, small_products, track

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole, shape
+from attnlib._check import require_whole, shape
 from attnlib.instruments.counters import count_parameters
 
 KINDS = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}

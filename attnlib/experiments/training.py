@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.instruments.settings import Values, note
 from attnlib.model import in_mode
 

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._validate import require_tensor, require_whole, shape
+from attnlib._check import require_tensor, require_whole, shape
 
 
 class UnknownWordError(ValueError):

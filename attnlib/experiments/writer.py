@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.experiments.bytepairs import BytePairs
 from attnlib.experiments.manuals import PAGE_BREAK
 from attnlib.instruments.settings import Setting, describe

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attnlib._validate import require_tensor, require_whole, shape
+from attnlib._check import require_tensor, require_whole, shape
 from attnlib.masks import causal_mask
 
 SIZES = (1.0, 10.0, 100.0)  # a leak through a tiny weight shows only when what leaks is large

@@ -9,7 +9,7 @@ from types import TracebackType
 import torch
 from torch import Tensor, nn
 
-from attnlib._validate import require_tensor, shape
+from attnlib._check import require_tensor, shape
 from attnlib.functional import attention_scores, masked_softmax
 from attnlib.instruments.statistics import entropy
 from attnlib.multihead import MultiHeadAttention

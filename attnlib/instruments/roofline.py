@@ -14,7 +14,7 @@ from importlib import resources
 import torch
 from torch import nn
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.functional import attention
 from attnlib.instruments.cost import attention_flops, score_bytes
 from attnlib.instruments.settings import Setting

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from attnlib._validate import check_fits, require_tensor, shape
+from attnlib._check import check_fits, require_tensor, shape
 
 
 def gradient_by_distance(reads: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ from statistics import median
 
 import torch
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 
 ENOUGH = 2e-2  # seconds: the clock and the start of a kernel are then small beside the work
 

@@ -10,7 +10,7 @@ from string import ascii_lowercase
 import torch
 from torch import Tensor
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 
 MISSING = -100  # where there is nothing to predict; cross_entropy leaves it out
 

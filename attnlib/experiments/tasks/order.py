@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.experiments.tasks.lookup import MISSING
 
 

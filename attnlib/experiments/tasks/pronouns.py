@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 
 
 class PronounSentence(NamedTuple):

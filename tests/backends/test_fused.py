@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from attnlib import attention, causal_mask
-from attnlib.fused import fused_attention
+from attnlib._plan import Plan
+from attnlib.backends.choose import attend
 from attnlib.instruments.counters import count_peak_bytes
 from tests import DEVICE, assert_close, randn, reference
 
@@ -15,7 +16,7 @@ from tests import DEVICE, assert_close, randn, reference
 def test_dropout_reaches_the_kernel_on_every_road(T, S, kv_heads, masked):
     q, k, v = randn(2, 4, T, 8), randn(2, kv_heads, S, 8, seed=1), randn(2, kv_heads, S, 8, seed=2)
     mask = torch.ones(T, S, dtype=torch.bool, device=DEVICE) if masked else None
-    first, again = (fused_attention(q, k, v, mask, causal=True, dropout=0.5) for _ in range(2))
+    first, again = (attend(Plan(q, k, v, mask, causal=True, dropout=0.5)) for _ in range(2))
     assert not torch.equal(first, again)
 
 
@@ -45,5 +46,5 @@ def test_one_query_sees_every_key(S):
 def test_dropout_reaches_the_kernel_with_a_bias_that_is_wider_than_the_queries():
     q = randn(2, 4, 5, 8).bfloat16()
     bias = torch.zeros(5, 5, device=DEVICE)
-    first, again = (fused_attention(q, q, q, bias=bias, dropout=0.5) for _ in range(2))
+    first, again = (attend(Plan(q, q, q, bias=bias, dropout=0.5)) for _ in range(2))
     assert not torch.equal(first, again)

@@ -9,9 +9,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from attnlib._check import check_numbers, check_values, require_whole, scores_shape, shape
 from attnlib._heads import full_heads
-from attnlib._validate import check_numbers, check_values, require_whole, scores_shape, shape
-from attnlib.fused import fused_attention
+from attnlib._plan import Plan
+from attnlib.backends.choose import attend
 
 
 def sliding_window_attention(
@@ -36,10 +37,11 @@ def sliding_window_attention(
         TypeError: If a dtype is wrong, or the window is not an int.
         ValueError: If shapes do not fit, the window is below 1, or the scale is not finite.
     """
-    T, S = scores_shape(q, k)[-2:]
+    target = scores_shape(q, k)
+    T, S = target[-2:]
     check_values(q, k, v)
     require_whole("window", window, 1)
-    check_numbers(scale)
+    check_numbers(scale, None, target, q.device)
     if T != S:
         raise ValueError(f"q and k must have the same length, got q {shape(q)} and k {shape(k)}")
     q, k, v = full_heads(q, k, v)
@@ -54,5 +56,5 @@ def sliding_window_attention(
     j = torch.arange(2 * window, device=q.device)  # (2w,)
     seen = (j <= i) & (j > i - window)  # (w, 2w)
     first = torch.arange(blocks, device=q.device)[:, None, None] * window + j >= window  # (n, 1, 2w)
-    out = fused_attention(q, k, v, seen & first, scale=scale)  # (..., n, w, Dv)
+    out = attend(Plan(q, k, v, seen & first, scale=scale))  # (..., n, w, Dv)
     return out.flatten(-3, -2)[..., :T, :]

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attnlib._heads import full_heads, widen
-from attnlib._modes import truth, without_autocast
-from attnlib._validate import (
+from attnlib._check import (
     broadcasts,
     check_bias,
+    check_causal,
     check_mask,
     check_numbers,
     check_values,
@@ -24,7 +23,9 @@ from attnlib._validate import (
     scores_shape,
     shape,
 )
-from attnlib.dense import finite_rows, mix_seen
+from attnlib._heads import full_heads, widen
+from attnlib._modes import truth, without_autocast
+from attnlib.backends.dense import finite_rows, mix_seen
 
 MaskFunction = Callable[[Tensor, Tensor], Tensor]
 
@@ -75,7 +76,8 @@ def tiled_attention(
         raise TypeError(f"mask must be a tensor or a function of positions, got {type(mask).__name__}")
     if bias is not None:
         check_bias(bias, target, q.device)
-    check_numbers(scale, softcap)
+    check_causal(causal)
+    check_numbers(scale, softcap, target, q.device)
     require_whole("block_size", block_size, 1)
     q, k, v = full_heads(q, k, v)
     scale = q.shape[-1] ** -0.5 if scale is None else scale

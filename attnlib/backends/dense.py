@@ -9,69 +9,44 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib._heads import head_groups, repeat_heads, widen
-from attnlib._modes import truth, without_autocast
-from attnlib.masks import both, causal_mask
+from attnlib._modes import longer, truth, without_autocast
+from attnlib._plan import Plan
 
 
-def dense_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Tensor | None = None,
-    *,
-    causal: bool = False,
-    bias: Tensor | None = None,
-    scale: float | None = None,
-    softcap: float | None = None,
-    dropout: float = 0.0,
-) -> tuple[Tensor, Tensor]:
-    """Compute `attention` of arguments that were checked already, in float32 or better, rounded once.
+def dense_attention(plan: Plan) -> tuple[Tensor, Tensor]:
+    """Compute a plan in float32 or better, rounded once.
 
     Returns the output ``(..., T, Dv)`` in the dtype of ``q``, and the weights ``(..., T, S)`` before dropout.
     """
-    weights = dense_weights(q, k, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)
-    values = repeat_heads(v.to(weights.dtype), head_groups(q, v))
-    with without_autocast(q.device):
-        out = mix_seen(F.dropout(weights, dropout), values, _seen(q, k, mask, causal))  # (..., T, Dv)
-    return out.to(q.dtype), weights
+    seen = plan.seen()
+    weights = _softmax(plan, dense_scores(plan))
+    values = repeat_heads(plan.v.to(weights.dtype), head_groups(plan.q, plan.v))
+    with without_autocast(plan.device):
+        out = mix_seen(F.dropout(weights, plan.dropout), values, seen)  # (..., T, Dv)
+    return out.to(plan.q.dtype), weights
 
 
-def dense_weights(
-    q: Tensor,
-    k: Tensor,
-    mask: Tensor | None = None,
-    *,
-    causal: bool = False,
-    bias: Tensor | None = None,
-    scale: float | None = None,
-    softcap: float | None = None,
-) -> Tensor:
+def dense_weights(plan: Plan) -> Tensor:
     """Return the weights ``(..., T, S)`` in float32 or better."""
-    scores = dense_scores(q, k, mask, causal=causal, bias=bias, scale=scale, softcap=softcap)
-    can_be_blind = mask is not None or bias is not None or (causal and q.shape[-2] > k.shape[-2])
-    return softmax_or_zero(scores) if can_be_blind else scores.softmax(-1)
+    return _softmax(plan, dense_scores(plan))
 
 
-def dense_scores(
-    q: Tensor,
-    k: Tensor,
-    mask: Tensor | None = None,
-    *,
-    causal: bool = False,
-    bias: Tensor | None = None,
-    scale: float | None = None,
-    softcap: float | None = None,
-) -> Tensor:
+def dense_scores(plan: Plan) -> Tensor:
     """Return what the softmax is taken of, ``(..., T, S)`` in float32 or better."""
-    seen, factor = _seen(q, k, mask, causal), q.shape[-1] ** -0.5 if scale is None else scale
-    q, k = widen(q) * factor, repeat_heads(widen(k), head_groups(q, k))  # D numbers a query, not S scores
+    seen = plan.seen()
+    q, k = widen(plan.q) * plan.factor, repeat_heads(widen(plan.k), head_groups(plan.q, plan.k))
     with without_autocast(q.device):
         scores = _products(q, k, seen)  # (..., T, S)
-    if softcap is not None:
-        scores = softcap * torch.tanh(scores / softcap)
-    if bias is not None:
-        scores = scores + bias
+    if plan.softcap is not None:
+        scores = plan.softcap * torch.tanh(scores / plan.softcap)
+    if plan.bias is not None:
+        scores = scores + plan.bias
     return scores if seen is None else scores.masked_fill(~seen, -math.inf)
+
+
+def _softmax(plan: Plan, scores: Tensor) -> Tensor:
+    can_be_empty = plan.mask is not None or plan.bias is not None or (plan.causal and longer(plan.T, plan.S))
+    return softmax_or_zero(scores) if can_be_empty else scores.softmax(-1)
 
 
 def softmax_or_zero(scores: Tensor) -> Tensor:
@@ -100,16 +75,13 @@ def mix_seen(weights: Tensor, v: Tensor, seen: Tensor | None) -> Tensor:
     return torch.where(felt, (weights @ v).detach(), weights @ finite_rows(v))
 
 
-def _seen(q: Tensor, k: Tensor, mask: Tensor | None, causal: bool) -> Tensor | None:
-    """Return the mask and the causal mask in one."""
-    return both(mask, causal_mask(q.shape[-2], k.shape[-2], device=q.device)) if causal else mask
-
-
 def _products(q: Tensor, k: Tensor, seen: Tensor | None) -> Tensor:
-    """Return ``q @ k.T``, in which a key that is not finite takes no part in the gradient.
+    """Return ``q @ k.T``, in which what is not finite and hidden takes no part in the gradient.
 
     The mask takes its scores away, but on the way back zero times NaN would reach every query.
     """
+    if seen is not None and not_finite(q):  # a query that may attend to nothing reaches no key
+        q = torch.where(seen.any(-1, keepdim=True) | q.isfinite(), q, 0.0)
     if seen is None or not not_finite(k):
         return q @ k.transpose(-2, -1)  # (..., T, S)
     finite = k.isfinite().all(-1)[..., None, :]  # (..., 1, S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 
 import torch
 from torch import Tensor
@@ -22,11 +23,17 @@ def require_tensor(name: str, x: object) -> None:
 
 
 def require_whole(name: str, n: object, least: int) -> None:
-    """Raise unless ``n`` is a whole number of at least ``least``."""
-    if isinstance(n, bool) or not isinstance(n, (int, torch.SymInt)):  # an exported length is a symbol
+    """Raise unless ``n`` is a whole number of at least ``least``; one of NumPy is one."""
+    if isinstance(n, bool) or not isinstance(n, (int, torch.SymInt, numbers.Integral)):  # exported: a symbol
         raise TypeError(f"{name} must be an int, got {type(n).__name__} ({n!r})")
     if n < least:
         raise ValueError(f"{name} must be at least {least}, got {n}")
+
+
+def require_bool(name: str, x: object) -> None:
+    """Raise unless ``x`` is True or False."""
+    if not isinstance(x, bool):
+        raise TypeError(f"{name} must be True or False, got {type(x).__name__}")
 
 
 def require_same_kind(**tensors: Tensor) -> None:
@@ -83,12 +90,43 @@ def scores_shape(q: Tensor, k: Tensor) -> tuple[int, ...]:
     return (*lead, q.shape[-2], k.shape[-2])
 
 
-def check_numbers(scale: float | None, softcap: float | None = None) -> None:
-    """Raise unless the scale is finite and the softcap finite and above zero."""
-    if scale is not None and not math.isfinite(scale):
+def check_causal(causal: object) -> None:
+    """Raise unless ``causal`` is True or False: any text, and most masks, would pass for True."""
+    if isinstance(causal, bool):
+        return
+    if isinstance(causal, Tensor):
+        raise TypeError("causal must be True or False, got a tensor; give it as mask=")
+    raise TypeError(f"causal must be True or False, got {type(causal).__name__} ({causal!r})")
+
+
+def check_numbers(
+    scale: float | Tensor | None,
+    softcap: float | Tensor | None,
+    target: tuple[int, ...],
+    device: torch.device,
+) -> None:
+    """Raise unless the scale is finite and the softcap finite and above zero, or learned ones that fit."""
+    for name, x in (("scale", scale), ("softcap", softcap)):
+        if isinstance(x, Tensor):
+            _check_learned(name, x, target, device)
+        elif x is not None and not isinstance(x, (numbers.Real, torch.SymFloat, torch.SymInt)):
+            raise TypeError(f"{name} must be a number or a tensor, got {type(x).__name__} ({x!r})")
+    if not isinstance(scale, Tensor) and scale is not None and not math.isfinite(scale):
         raise ValueError(f"scale must be a finite number, got {scale}")
-    if softcap is not None and not (math.isfinite(softcap) and softcap > 0):
+    if not isinstance(softcap, Tensor) and softcap is not None and not 0 < softcap < math.inf:
         raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
+
+
+def _check_learned(name: str, x: Tensor, target: tuple[int, ...], device: torch.device) -> None:
+    """Raise unless ``x`` is one floating-point number, or one for each head ``(H, 1, 1)``."""
+    if not x.is_floating_point():
+        raise TypeError(f"{name} must be a number or a floating-point tensor, got {x.dtype}")
+    if not broadcasts(x.shape, (*target[:-2], 1, 1)):
+        raise ValueError(
+            f"{name} must be one number, or one for each head (H, 1, 1), for scores {target}, got {shape(x)}"
+        )
+    if x.device != device and x.ndim:
+        raise ValueError(f"{name} must be on the device of q, {device}, got {x.device}")
 
 
 def check_values(q: Tensor, k: Tensor, v: Tensor) -> None:
@@ -121,7 +159,12 @@ def broadcasts(sizes: tuple[int, ...], target: tuple[int, ...]) -> bool:
 def check_fits(name: str, x: Tensor, target: tuple[int, ...]) -> None:
     """Raise unless ``x`` broadcasts to ``target``, the shape of the scores, without enlarging it."""
     if not broadcasts(x.shape, target):
-        raise ValueError(f"{name} must broadcast to the scores' shape (..., T, S) = {target}, got {shape(x)}")
+        way_out = ""
+        if x.ndim == 2 and x.dtype == torch.bool and x.shape[-1] == target[-1]:
+            way_out = "; a mask of keys (B, S) is mask[:, None, None, :], as padding_mask makes it"
+        raise ValueError(
+            f"{name} must broadcast to the scores' shape (..., T, S) = {target}, got {shape(x)}{way_out}"
+        )
 
 
 def check_mask(mask: Tensor, target: tuple[int, ...], device: torch.device) -> None:

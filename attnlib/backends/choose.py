@@ -1,0 +1,120 @@
+"""Which backend computes a plan: decided here, once.
+
+A plan is settled first, so that each backend only sees what it can be told of.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from attnlib._heads import fits_kernel
+from attnlib._modes import flag, product_dtype, same_length, truth
+from attnlib._plan import Plan
+from attnlib.backends.dense import dense_attention, not_finite
+from attnlib.backends.fused import fused_attention, kernel_mask
+
+# backward, kernels find weights again from the logarithm of a sum, which rounds such scores by more than 1
+LARGEST_SCALE = 1e6
+# by how much that rounding may change a weight, as a share of it
+ROUNDING = 2**-7
+
+
+def at_once(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor | None:
+    """Compute the ordinary case, which needs no check that takes as long as a small kernel; else None."""
+    if not fits_kernel(q, k, v) or not (
+        causal is False or (causal is True and same_length(q.shape[2], k.shape[2]))
+    ):
+        return None
+    if q.device.type == "cpu" and (v.shape[3] != q.shape[3] or _forward_ad() or _coarse(Plan(q, k, v))):
+        return None
+    grouped = flag(q.shape[1] != k.shape[1])
+    return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
+
+
+def attend(plan: Plan) -> Tensor:
+    """Compute a plan: by the kernel if it can, else by the formula."""
+    plan = settled(plan)
+    if kernel_can(plan):
+        out = fused_attention(plan)
+        if not hidden_is_felt(plan, out):
+            return out
+    return dense_attention(plan)[0].to(product_dtype(plan.q))  # the kernel's dtype under autocast
+
+
+def settled(plan: Plan) -> Plan:
+    """Put the causal mask into the mask, unless a kernel can be told of it, and a learned scale into q."""
+    if isinstance(plan.scale, Tensor):
+        q = (plan.q.to(torch.promote_types(plan.q.dtype, plan.scale.dtype)) * plan.scale).to(plan.q.dtype)
+        plan = plan._replace(q=q, scale=1.0)
+    alone = plan.mask is None and plan.bias is None
+    if not plan.causal or (alone and _can_be_told(plan.T, plan.S, plan.device)):
+        return plan
+    return plan._replace(mask=plan.seen(), causal=False)
+
+
+def _can_be_told(T: int, S: int, device: torch.device) -> bool:
+    """Tell whether a kernel knows a causal mask of these lengths without reading it."""
+    if same_length(T, S):
+        return True
+    if isinstance(T, torch.SymInt) or isinstance(S, torch.SymInt):
+        return False  # nobody knows which is longer
+    aligns = device.type == "cuda" and not torch.compiler.is_compiling()  # the compiler cannot pass it on
+    return T == 1 or (T < S and aligns)
+
+
+def kernel_can(plan: Plan) -> bool:
+    """Tell whether the kernel computes a settled plan as `attention` promises it."""
+    if plan.softcap is not None:
+        return False
+    if plan.scale is not None and not 0 < plan.scale <= LARGEST_SCALE:
+        return False  # kernels look for the largest score, and hide, before they scale
+    if plan.bias is not None and plan.S == 0:
+        return False  # it answers at once, without a gradient for the bias
+    if _forward_ad():
+        return False  # it has no derivative forward
+    if not plan.needs_gradient():
+        return True  # a hidden NaN is found in the output
+    hides = plan.mask is not None  # it multiplies a hidden NaN by zero
+    if hides and (not_finite(plan.k) or not_finite(plan.v) or not_finite(plan.q)):
+        return False
+    return not _coarse(plan)
+
+
+def hidden_is_felt(plan: Plan, out: Tensor) -> bool:
+    """Tell whether a NaN or an infinity that the mask hides may have reached the output.
+
+    The output is looked at, not the keys: for one query reading all keys again would double the time.
+    """
+    return plan.mask is not None and not plan.needs_gradient() and not_finite(out)
+
+
+def _forward_ad() -> bool:
+    return forward_ad._current_level >= 0
+
+
+def _coarse(plan: Plan) -> bool:
+    """Tell whether scores are so large that the logarithm of their sum rounds the weights, on the CPU."""
+    if plan.device.type != "cpu" or torch.compiler.is_compiling() or not plan.needs_gradient():
+        return False
+    if not (plan.q.numel() and plan.k.numel()):
+        return False
+    largest = ROUNDING / torch.finfo(torch.promote_types(plan.q.dtype, torch.float32)).eps
+    q, k = (_largest(x.detach()) for x in (plan.q, plan.k))
+    if truth(q * k * (plan.q.shape[-1] * plan.factor) > largest):
+        return True
+    if plan.bias is None or truth(_largest(plan.bias.detach()) > largest) is not True:
+        return False
+    # a bias of -1e9 may stand for a mask: then only a query that sees nothing else has such scores
+    top = kernel_mask(plan).detach().amax(-1)  # (..., T), of each query
+    return truth((top.masked_fill(top == -math.inf, 0.0).abs() > largest).any()) is True
+
+
+def _largest(x: Tensor) -> Tensor:
+    """Return the largest size of a number."""
+    low, high = x.aminmax()
+    return torch.maximum(-low, high).double()
