@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 LAYERS = [
     {"_heads", "_modes", "device"},
     {"_check"},
+    {"_validate"},
     {"masks", "scoring", "positions", "cache"},
     {"_plan"},
     {"backends"},
