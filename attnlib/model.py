@@ -92,7 +92,9 @@ class Decoder(nn.Module):
         if self.position_embedding is not None:
             nn.init.normal_(self.position_embedding.weight, std=0.02)
 
-    def forward(self, tokens: Tensor, *, caches: list[KVCache] | None = None) -> Tensor:
+    def forward(
+        self, tokens: Tensor, *, caches: list[KVCache] | None = None, last_only: bool = False
+    ) -> Tensor:
         """Score every token as the next one, at every position at once.
 
         Nothing is read back from the device: the model can be compiled and exported whole, and a GPU does
@@ -103,17 +105,19 @@ class Decoder(nn.Module):
             tokens: ``(B, T)``, whole numbers of any integer dtype.
             caches: One for each block, from `make_caches`, holding the positions before ``tokens``; those of
                 ``tokens`` are added.
+            last_only: Whether to score after the last position only: before a text is continued, nobody reads
+                the other logits, and for a large vocabulary they are most of the memory.
 
         Returns:
-            Logits ``(B, T, V)``.
+            Logits ``(B, T, V)``, or ``(B, 1, V)`` of the last position.
 
         Raises:
             TypeError: If the tokens are not whole numbers.
             ValueError: If they are not ``(B, T)``, not in the vocabulary, or too long with what is cached,
                 or if the caches are not those of this model.
         """
-        start = self._check_caches(caches)
-        self._check(tokens, start)
+        start, endless = self._check_caches(caches)
+        self._check(tokens, start, endless)
         x = self._embed(tokens)  # (B, T, C)
         if self.position_embedding is not None:
             positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
@@ -121,7 +125,7 @@ class Decoder(nn.Module):
         x = self.drop(x)
         for i, block in enumerate(self.blocks):
             x = block(x, causal=True, rotary=self.rotary, cache=None if caches is None else caches[i])
-        x = self.norm(x)
+        x = self.norm(x[:, -1:] if last_only else x)  # (B, T, C)
         return F.linear(x, self.token_embedding.weight) if self.head is None else self.head(x)  # (B, T, V)
 
     @torch.no_grad()
@@ -132,6 +136,9 @@ class Decoder(nn.Module):
         *,
         temperature: float = 0.0,
         top_k: int | None = None,
+        top_p: float | None = None,
+        eos: int | None = None,
+        on_token: Callable[[Tensor], object] | None = None,
         use_cache: bool = True,
         generator: torch.Generator | None = None,
     ) -> Tensor:
@@ -143,38 +150,57 @@ class Decoder(nn.Module):
             temperature: 0 takes the most likely token (greedy); above it, tokens are drawn with their
                 probabilities, which a higher temperature evens out.
             top_k: Draw among the k most likely tokens only, for a temperature above 0.
+            top_p: Draw among the fewest most likely tokens whose probabilities sum to it (nucleus sampling),
+                for a temperature above 0, after ``top_k``.
+            eos: The token that ends a sequence. One that has ended is filled up with it, and when all have,
+                no more are added.
+            on_token: Called after each step with the new tokens ``(B,)``, to show a text while it grows.
             use_cache: Keep keys and values instead of computing them again. The logits are the same but for
                 rounding, and so are the tokens wherever the choice is wider than that: nearly always in
                 float32, less often in half precision, where near ties are common.
             generator: Of the random numbers, on the CPU, so that one seed draws the same on every device.
 
         Returns:
-            Tokens ``(B, T + steps)`` in int64.
+            Tokens ``(B, T + steps)`` in int64; fewer if all sequences ended before.
 
         Raises:
-            TypeError: If tokens or numbers are not whole.
+            TypeError: If tokens or numbers are not whole, or ``on_token`` is not a function.
             ValueError: If the result would be longer than ``max_length``, a number is out of range, or the
                 logits hold a NaN.
         """
         self._check(tokens, 0)
         require_whole("steps", steps, 0)
-        self._check_sampling(tokens, steps, temperature, top_k)
+        self._check_sampling(tokens, steps, temperature, top_k, top_p, eos)
+        if on_token is not None and not callable(on_token):
+            raise TypeError(f"on_token must be a function of the new tokens, got {type(on_token).__name__}")
         tokens = new = tokens.long()
         self._check_vocabulary(tokens)
         with in_mode(self, training=False):
             caches = self.make_caches(tokens.shape[0], tokens.shape[1] + steps) if use_cache else None
+            ended = torch.zeros_like(tokens[:, :1], dtype=torch.bool)  # (B, 1)
             for _ in range(steps):
-                logits = self(new if use_cache else tokens, caches=caches)[:, -1]  # (B, V)
-                new = choose(logits, temperature, top_k, generator)[:, None]  # (B, 1)
+                logits = self(new if use_cache else tokens, caches=caches, last_only=True)[:, -1]  # (B, V)
+                new = choose(logits, temperature, top_k, generator, top_p=top_p)[:, None]  # (B, 1)
+                new = new if eos is None else new.masked_fill(ended, eos)
                 tokens = torch.cat([tokens, new], 1)
+                if on_token is not None:
+                    on_token(new[:, 0])
+                if eos is not None:
+                    ended = new == eos
+                    if bool(ended.all()):
+                        break
         return tokens
 
-    def make_caches(self, batch_size: int, max_length: int | None = None) -> list[KVCache]:
+    def make_caches(
+        self, batch_size: int, max_length: int | None = None, *, keep_first: int | None = None
+    ) -> list[KVCache]:
         """Make empty caches for `forward`, one for each block.
 
         Args:
             batch_size: Sequences B.
             max_length: How many positions there is room for; the model's own ``max_length`` if not given.
+            keep_first: As in `KVCache`: how many of the first positions stay when the window rolls. Without a
+                table of positions, a text may then be longer than the model's ``max_length``.
 
         Returns:
             The caches.
@@ -184,19 +210,19 @@ class Decoder(nn.Module):
         layers = [block.attention for block in self.blocks]
         return [
             # only a projection of ours tells by its weights what it returns
-            layer.make_cache(batch_size, room)
+            layer.make_cache(batch_size, room, keep_first=keep_first)
             if type(layer.k_proj) is nn.Linear or not isinstance(x, Tensor)
-            else layer.make_cache(batch_size, room, dtype=x.dtype, device=x.device)
+            else layer.make_cache(batch_size, room, keep_first=keep_first, dtype=x.dtype, device=x.device)
             for layer in layers
         ]
 
-    def _check(self, tokens: Tensor, start: int) -> None:
+    def _check(self, tokens: Tensor, start: int, endless: bool = False) -> None:
         require_tensor("tokens", tokens)
         if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
             raise TypeError(f"tokens must be whole numbers, got {tokens.dtype}")
         if tokens.ndim != 2:
             raise ValueError(f"tokens must be (B, T), got {shape(tokens)}; a single sequence is tokens[None]")
-        if start + tokens.shape[1] > self.max_length:
+        if not endless and start + tokens.shape[1] > self.max_length:
             raise ValueError(
                 f"there are positions for max_length = {self.max_length} tokens, "
                 f"got {tokens.shape[1]} after {start}; cut the tokens, or make a longer model"
@@ -207,10 +233,10 @@ class Decoder(nn.Module):
         if low < 0 or high >= self.vocab_size:
             raise ValueError(f"tokens must lie between 0 and {self.vocab_size - 1}, got {low} to {high}")
 
-    def _check_caches(self, caches: list[KVCache] | None) -> int:
-        """Return how many positions the caches hold."""
+    def _check_caches(self, caches: list[KVCache] | None) -> tuple[int, bool]:
+        """Return the next position, and whether there may be one after the last."""
         if caches is None:
-            return 0
+            return 0, False
         if not isinstance(caches, list | tuple) or len(caches) != len(self.blocks):
             got = f"{len(caches)}" if isinstance(caches, list | tuple) else f"a {type(caches).__name__}"
             raise ValueError(
@@ -222,12 +248,12 @@ class Decoder(nn.Module):
                 f"each block must have a cache of its own, got the same one more than once among "
                 f"{len(caches)}; make_caches makes them"
             )
-        lengths = [cache.length for cache in caches]
+        lengths = [cache.next_position for cache in caches]
         if any(length != lengths[0] for length in lengths):  # a set would tie a compiled program to each
             raise ValueError(
                 f"caches must hold equally many positions, got {lengths}; after an error, reset them all"
             )
-        return lengths[0]
+        return lengths[0], self.position_embedding is None and caches[0].keep_first is not None
 
     def _embed(self, tokens: Tensor) -> Tensor:
         tokens = tokens.long()
@@ -238,7 +264,15 @@ class Decoder(nn.Module):
             self._check_vocabulary(tokens)
             raise
 
-    def _check_sampling(self, tokens: Tensor, steps: int, temperature: float, top_k: int | None) -> None:
+    def _check_sampling(
+        self,
+        tokens: Tensor,
+        steps: int,
+        temperature: float,
+        top_k: int | None,
+        top_p: float | None,
+        eos: int | None,
+    ) -> None:
         if tokens.shape[1] == 0:
             raise ValueError("generate needs at least one token to start from, got none")
         if tokens.shape[1] + steps > self.max_length:
@@ -246,7 +280,11 @@ class Decoder(nn.Module):
                 f"there are positions for max_length = {self.max_length} tokens, "
                 f"got {tokens.shape[1]} and {steps} steps; ask for fewer"
             )
-        _check_drawing(temperature, top_k)
+        _check_drawing(temperature, top_k, top_p)
+        if eos is not None:
+            require_whole("eos", eos, 0)
+            if eos >= self.vocab_size:
+                raise ValueError(f"eos must lie between 0 and {self.vocab_size - 1}, got {eos}")
 
 
 def _check_names(block: dict[str, object]) -> None:
@@ -262,15 +300,18 @@ def _check_names(block: dict[str, object]) -> None:
             raise TypeError(f"Decoder has no argument {name!r}{meant}")
 
 
-def _check_drawing(temperature: float, top_k: int | None) -> None:
+def _check_drawing(temperature: float, top_k: int | None, top_p: float | None) -> None:
     if not 0.0 <= temperature < float("inf"):
         raise ValueError(f"temperature must be a finite number of at least 0, got {temperature}")
     if top_k is not None:
         require_whole("top_k", top_k, 1)
-        if temperature == 0.0:
+    if top_p is not None and not 0.0 < top_p <= 1.0:
+        raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
+    for name, limit in (("top_k", top_k), ("top_p", top_p)):
+        if temperature == 0.0 and limit is not None:
             raise ValueError(
-                f"top_k is for drawing, and temperature 0 draws nothing: it takes the most likely token; "
-                f"give a temperature above 0 beside top_k {top_k}"
+                f"{name} is for drawing, and temperature 0 draws nothing: it takes the most likely token; "
+                f"give a temperature above 0 beside {name} {limit}"
             )
 
 
@@ -296,6 +337,8 @@ def choose(
     temperature: float = 0.0,
     top_k: int | None = None,
     generator: torch.Generator | None = None,
+    *,
+    top_p: float | None = None,
 ) -> Tensor:
     """Choose one token for each row of logits; the arguments are those of `Decoder.generate`.
 
@@ -304,6 +347,7 @@ def choose(
         temperature: 0 takes the largest.
         top_k: Draw among the k largest only.
         generator: Of the random numbers, on the CPU.
+        top_p: Draw among the fewest largest whose probabilities sum to it, after ``top_k``.
 
     Returns:
         Tokens ``(B,)``.
@@ -312,7 +356,7 @@ def choose(
         TypeError: If ``top_k`` is not an int.
         ValueError: If a number is out of range, or the largest logit of a row is no finite number.
     """
-    _check_drawing(temperature, top_k)
+    _check_drawing(temperature, top_k, top_p)
     largest, best = logits.max(-1)  # a NaN is larger than any number
     if truth((~largest.isfinite()).any()):
         rows = (~largest.isfinite()).nonzero()[:, 0].tolist()
@@ -328,4 +372,11 @@ def choose(
     if top_k is not None and top_k < logits.shape[-1]:
         top = logits.topk(top_k, -1)  # among equal logits it decides which ones belong
         logits = torch.full_like(logits, -torch.inf).scatter(-1, top.indices, top.values)
-    return torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0].to(device)
+    probabilities = logits.softmax(-1)  # (B, V)
+    if top_p is not None and top_p < 1.0:
+        falling, order = probabilities.sort(-1, descending=True)
+        before = falling.cumsum(-1) - falling  # what the more likely ones sum to: nothing, for the first
+        probabilities = torch.zeros_like(falling).scatter(
+            -1, order, falling.masked_fill(before >= top_p, 0.0)
+        )
+    return torch.multinomial(probabilities, 1, generator=generator)[:, 0].to(device)

@@ -118,7 +118,9 @@ class MultiHeadAttention(nn.Module):
             need_weights: Whether to return the weights too; they are those before dropout, so
                 that their rows sum to one.
             cache: Keys and values of the positions before ``x``. Those of ``x`` are added to it, and
-                S counts them all. With ``causal``, a cached step equals the same rows of a full pass.
+                S counts them all: it is ``cache.length_with(T)``. With ``causal``, a cached step equals the
+                same rows of a full pass; with a window that rolls, of a pass in which each position sees
+                the first ones and its window.
 
         Returns:
             Output ``(B, T, C)``, or a pair of it and the weights ``(B, H, T, S)``.
@@ -130,15 +132,19 @@ class MultiHeadAttention(nn.Module):
         """
         self._check(x, context, cache, rotary)
         context = x if context is None else context
-        kept = 0 if cache is None else cache.length
-        self._check_scores(mask, bias, (x.shape[0], self.num_heads, x.shape[1], kept + context.shape[1]), x)
+        B, T, S = x.shape[0], x.shape[1], context.shape[1]
+        S = S if cache is None else cache.length_with(T)
+        self._check_scores(mask, bias, (B, self.num_heads, T, S), x)
         q = self._split(self.q_proj(x))  # (B, H, T, D)
         k = self._split(self.k_proj(context))  # (B, Hkv, S, D)
         v = self._split(self.v_proj(context))  # (B, Hkv, S, D)
         if rotary is not None:
-            q, k = _turn(rotary, q, k, kept)
+            q, k = _turn(rotary, q, k, 0 if cache is None else cache.next_position)
         if cache is not None:
-            k, v = _keep(cache, k, v)  # (B, Hkv, S, D), S now with what came before
+            window = cache.window_mask(T) if causal else None
+            if window is not None:
+                mask = window if mask is None else mask & window  # (T, S) or (B, H, T, S)
+            k, v = _keep(cache, k, v)  # (B, Hkv, S, D)
         dropout = self.dropout if self.training else 0.0
         heads, weights = self.attend(
             q, k, v, dropout, need_weights, mask=mask, causal=causal, bias=bias, scale=self.scale
@@ -151,6 +157,7 @@ class MultiHeadAttention(nn.Module):
         batch_size: int,
         max_length: int,
         *,
+        keep_first: int | None = None,
         dtype: torch.dtype | None = None,
         device: torch.device | str | None = None,
     ) -> KVCache:
@@ -163,6 +170,7 @@ class MultiHeadAttention(nn.Module):
         Args:
             batch_size: Sequences B.
             max_length: How many positions there is room for.
+            keep_first: As in `KVCache`: how many of the first positions stay when the window rolls.
             dtype: What ``x`` will have; that of the layer's weights if not given.
             device: Where ``x`` will be; where the layer's weights are if not given.
 
@@ -175,6 +183,7 @@ class MultiHeadAttention(nn.Module):
             self.num_kv_heads,
             max_length,
             self.head_dim,
+            keep_first=keep_first,
             dtype=keys.dtype if type(self.k_proj) is not nn.Linear else product_dtype(keys),
             device=keys.device,
         )

@@ -170,7 +170,40 @@ def zeros(*shape, dtype=torch.float32):
             lambda: KVCache(1, 2, 3, 5).append(zeros(1, 2, 4, 5), zeros(1, 2, 4, 5)),
             ValueError,
             "the cache has room for 3 positions, got 4 more after 0; "
-            "make it with a larger max_length, or reset it",
+            "make it with a larger max_length, or with keep_first to let it roll, or reset it",
+        ),
+        (lambda: KVCache(1, 2, 3, 5, keep_first=-1), ValueError, "keep_first must be at least 0, got -1"),
+        (
+            lambda: KVCache(1, 2, 3, 5, keep_first=3),
+            ValueError,
+            "keep_first must be below max_length = 3, got 3: there is no room for what is new",
+        ),
+        (lambda: KVCache(1, 2, 3, 5).crop(1), ValueError, "length must be at most what is kept, 0, got 1"),
+        (lambda: KVCache(1, 2, 3, 5).crop(-1), ValueError, "length must be at least 0, got -1"),
+        (
+            lambda: KVCache(1, 2, 3, 5).reorder([0]),
+            TypeError,
+            "index must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: KVCache(1, 2, 3, 5).reorder(torch.zeros(1)),
+            TypeError,
+            "index must be whole numbers, got torch.float32",
+        ),
+        (
+            lambda: KVCache(1, 2, 3, 5).reorder(torch.zeros(1, 1).long()),
+            ValueError,
+            "index must be (B',), one sequence for each of the new batch, got (1, 1)",
+        ),
+        (
+            lambda: KVCache(1, 2, 3, 5).reorder(torch.zeros(1, device="meta").long()),
+            ValueError,
+            "index must be on the cache's device cpu, got meta",
+        ),
+        (
+            lambda: KVCache(2, 2, 3, 5).reorder(torch.tensor([0, 2])),
+            ValueError,
+            "index must lie between 0 and 1, got 0 to 2",
         ),
         (
             lambda: KVCache(1, 2, 3, 5).append(zeros(1, 3, 1, 5), zeros(1, 3, 1, 5)),
@@ -234,3 +267,120 @@ def test_a_cache_made_in_inference_mode_serves_outside_too(module):
     with torch.inference_mode():
         last = module(x[:, 4:], causal=True, cache=cache)
     assert_close(last, module(x, causal=True)[:, 4:])
+
+
+# what is done with a cache between steps
+
+
+def filled(module, x):
+    cache = module.make_cache(len(x), T)
+    module(x, causal=True, rotary=rotary, cache=cache)
+    return cache
+
+
+def step(module, x, cache):
+    return module(x, causal=True, rotary=rotary, cache=cache)
+
+
+def test_its_length_is_that_of_a_list(module):
+    cache = module.make_cache(B, T)
+    assert (len(cache), bool(cache), cache.next_position) == (0, False, 0)
+    step(module, tokens()[:, :3], cache)
+    assert (len(cache), bool(cache), cache.next_position) == (3, True, 3)
+    cache.reset()
+    assert (len(cache), cache.next_position) == (0, 0)
+
+
+@pytest.mark.parametrize("length", [0, 1, 4, 5])
+def test_after_a_crop_it_goes_on_as_if_the_rest_had_never_come(module, length):
+    x, other, cache = tokens(), tokens(1), module.make_cache(B, T)
+    step(module, other[:, :5], cache)
+    cache.crop(length)
+    assert (cache.length, cache.next_position) == (length, length)
+    assert_close(step(module, x[:, :2], cache), step(module, x[:, :2], filled(module, other[:, :length])))
+
+
+@pytest.mark.parametrize("index", [[1, 0], [1, 1], [0], [1, 0, 1], []])
+def test_reordered_it_goes_on_with_other_sequences(module, index):
+    x, index = tokens(), torch.tensor(index, dtype=torch.int64, device=DEVICE)
+    cache = filled(module, x[:, :4])
+    cache.reorder(index)
+    assert cache.shape == (len(index), module.num_kv_heads, T, D)
+    chosen = x[index]
+    assert_close(
+        step(module, chosen[:, 4:], cache), step(module, chosen[:, 4:], filled(module, chosen[:, :4]))
+    )
+
+
+def test_it_goes_to_another_dtype_and_device_with_the_layer(module):
+    x, cache = tokens(), filled(module, tokens()[:, :4])
+    assert cache.to(dtype=torch.float32) is cache
+    assert (cache.dtype, cache.device.type, cache.length) == (torch.float32, DEVICE.type, 4)
+    out = step(module.float(), x[:, 4:].float(), cache)
+    assert_close(out.double(), step(module.double(), x, module.make_cache(B, T))[:, 4:], rtol=1e-4, atol=1e-4)
+    assert cache.to("meta").device.type == "meta"
+    assert cache.dtype == torch.float32
+
+
+# a window that rolls and keeps the first positions
+
+LONG = 17
+
+
+def long_tokens():
+    g = torch.Generator().manual_seed(5)
+    return torch.randn(B, LONG, C, generator=g, dtype=torch.float64).to(DEVICE)
+
+
+def window_and_first(room, first):
+    i, j = torch.arange(LONG)[:, None], torch.arange(LONG)
+    return ((j <= i) & ((i - j < room - first) | (j < first))).to(DEVICE)
+
+
+@pytest.mark.parametrize(("room", "first"), [(5, 0), (5, 2), (6, 5), (1, 0), (20, 3)])
+@pytest.mark.parametrize("cuts", [[1] * 17, [3, 1, 7, 1, 5], [17], [12, 5], [5, 1, 1, 0, 10], [4, 3, 10]])
+def test_a_rolling_cache_is_a_window_beside_the_first_positions(module, room, first, cuts):
+    x, cache = long_tokens(), module.make_cache(B, room, keep_first=first)
+    expected = module(x, mask=window_and_first(room, first), rotary=rotary)
+    steps = [step(module, part, cache) for part in x.split(cuts, 1)]
+    assert_close(torch.cat(steps, 1), expected)
+    assert (cache.length, cache.next_position, cache.keep_first) == (min(room, LONG), LONG, first)
+
+
+@pytest.mark.parametrize("cuts", [[1] * 17, [3, 1, 7, 1, 5]])
+def test_the_positions_of_what_rolls_are_those_it_was_given(module, cuts):
+    cache, end = module.make_cache(B, 6, keep_first=2), 0
+    for part in long_tokens().split(cuts, 1):
+        n, positions = part.shape[1], cache.positions_with(part.shape[1])
+        end += n
+        assert positions.tolist()[-n:] == list(range(end - n, end))
+        assert len(positions) == cache.length_with(n)
+        _, weights = module(part, causal=True, cache=cache, need_weights=True)
+        assert weights.shape[-1] == len(positions)
+        assert positions[:2].tolist() == [0, 1][: len(positions)]
+    last = [0, 1, 13, 14, 15, 16]
+    assert cache.positions_with(0).tolist() == last
+    k = module.k_proj(long_tokens()[:, last]).unflatten(-1, (-1, D)).transpose(1, 2)
+    assert_close(cache._k, k)
+
+
+def test_a_mask_of_one_s_own_goes_with_a_window_that_rolls(module):
+    x, cache = long_tokens(), module.make_cache(B, 6, keep_first=2)
+    step(module, x[:, :5], cache)
+    mask = torch.ones(1, 1, 1, cache.length_with(12), dtype=torch.bool, device=DEVICE)
+    mask[..., 3] = False
+    out = module(x[:, 5:], mask=mask, causal=True, rotary=rotary, cache=cache)
+    hidden = window_and_first(6, 2)
+    hidden[:, 3] = False
+    assert_close(out, module(x, mask=hidden, rotary=rotary)[:, 5:])
+
+
+def test_what_is_cropped_from_a_rolled_window_leaves_its_positions_right(module):
+    cache = module.make_cache(B, 6, keep_first=2)
+    step(module, long_tokens(), cache)
+    cache.crop(4)
+    assert (cache.length, cache.next_position) == (4, 15)
+    assert cache.positions_with(1).tolist() == [0, 1, 13, 14, 15]
+    cache.crop(2)
+    assert (cache.length, cache.next_position) == (2, 2)
+    assert repr(cache) == f"KVCache((2, {module.num_kv_heads}, 6, 10), length=2, keep_first=2)"

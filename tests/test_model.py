@@ -716,3 +716,94 @@ def test_where_cached_and_uncached_tokens_part_the_choice_was_closer_than_roundi
         logits = model.double()(row[None, :t])[0, -1]
         model.bfloat16()
         assert (logits[row[t]] - logits[other[t]]).abs() < 2**-6 * logits.abs().max()
+
+
+def test_only_the_last_position_is_scored_where_only_it_is_read():
+    model, tokens, scored = sharp(), some_tokens(), []
+    assert torch.equal(model(tokens, last_only=True), model(tokens)[:, -1:])
+    model.head.register_forward_hook(lambda module, given, out: scored.append(out.shape[1]))
+    model.generate(tokens, 3)
+    model.generate(tokens, 3, use_cache=False)
+    assert scored == [1] * 6
+
+
+def test_a_text_ends_with_its_last_token_and_is_filled_up_with_it():
+    model, start, seen = sharp(), some_tokens(T=2), []
+    plain = model.generate(start, 9)
+    eos = int(plain[0, 5])
+    ended = model.generate(start, 9, eos=eos, on_token=lambda new: seen.append(new.clone()))
+    ends = [(row[2:] == eos).int().argmax().item() if eos in row[2:] else 99 for row in plain]
+    for row, other, end in zip(ended, plain, ends, strict=True):
+        n = min(len(row), end + 3)
+        assert torch.equal(row[:n], other[:n])
+        assert (row[n:] == eos).all()
+    assert ended.shape[1] == 2 + min(9, max(ends) + 1)
+    assert torch.equal(torch.stack(seen, 1), ended[:, 2:])
+    alone = model.generate(start[:1], 9, eos=eos)
+    assert alone.shape[1] == ends[0] + 3
+    assert alone[0, -1] == eos
+    assert torch.equal(model.generate(alone, 1, eos=eos)[:, :-1], alone)  # what was given does not end it
+
+
+@given(st.floats(0.01, 1.0), st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_top_p_draws_among_the_fewest_that_sum_to_it(p, seed):
+    logits = torch.randn(1, V, generator=torch.Generator().manual_seed(seed))
+    drawn = choose(logits.expand(200, V), 1.0, generator=torch.Generator().manual_seed(seed), top_p=p)
+    falling, order = logits[0].softmax(-1).sort(descending=True)
+    kept, total = [], 0.0
+    for probability, token in zip(falling.tolist(), order.tolist(), strict=True):
+        if total >= p - 1e-6:
+            break
+        kept.append(token)
+        total += probability
+    assert set(drawn.tolist()) <= set(kept)
+
+
+def test_what_top_p_leaves_is_drawn_with_its_probabilities_and_after_top_k():
+    logits = torch.tensor([0.4, 0.3, 0.2, 0.1]).log().expand(20_000, 4)
+    draw = lambda **options: choose(logits, 1.0, generator=torch.Generator().manual_seed(0), **options)  # noqa: E731
+    shares = draw(top_p=0.65).bincount(minlength=4) / 20_000
+    assert_close(shares, torch.tensor([4 / 7, 3 / 7, 0.0, 0.0]), rtol=0, atol=0.02)
+    assert set(draw(top_p=0.75).tolist()) == {0, 1, 2}
+    assert set(draw(top_k=3, top_p=0.75).tolist()) == {0, 1}  # of three: 4/9, 3/9, 2/9
+    assert torch.equal(draw(top_p=1.0), draw())
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"temperature": 1.0, "top_p": 0.0}, ValueError, "top_p must be above 0 and at most 1, got 0.0"),
+        ({"temperature": 1.0, "top_p": 1.5}, ValueError, "top_p must be above 0 and at most 1, got 1.5"),
+        (
+            {"top_p": 0.5},
+            ValueError,
+            "top_p is for drawing, and temperature 0 draws nothing: it takes the most likely token; "
+            "give a temperature above 0 beside top_p 0.5",
+        ),
+        ({"eos": V}, ValueError, "eos must lie between 0 and 12, got 13"),
+        ({"eos": -1}, ValueError, "eos must be at least 0, got -1"),
+        ({"eos": "."}, TypeError, "eos must be an int, got str ('.')"),
+        ({"on_token": print.__name__}, TypeError, "on_token must be a function of the new tokens, got str"),
+    ],
+)
+def test_options_of_generate_that_make_no_sense_get_this_message(options, error, message):
+    with pytest.raises(error) as caught:
+        decoder().generate(some_tokens(), 1, **options)
+    assert str(caught.value) == message
+
+
+def test_rolling_caches_carry_a_text_past_the_longest():
+    model, tokens = sharp(**TODAY), some_tokens(T=2 * LONGEST)
+    caches = model.make_caches(3, 6, keep_first=2)
+    steps = [model(part, caches=caches) for part in tokens.split(3, 1)]
+    other = model.make_caches(3, 6, keep_first=2)
+    assert_close(
+        torch.cat(steps, 1),
+        torch.cat([model(part, caches=other) for part in tokens.split(1, 1)], 1),
+        rtol=1e-4,
+        atol=1e-4,
+    )
+    assert [cache.next_position for cache in caches] == [2 * LONGEST] * LAYERS
+    with pytest.raises(ValueError, match="there are positions for max_length = 11 tokens, got 12 after 0"):
+        decoder()(tokens[:, :12], caches=decoder().make_caches(3, 6, keep_first=2))
