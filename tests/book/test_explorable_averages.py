@@ -3,7 +3,7 @@
 import pytest
 
 from attnlib.widgets import AverageLine
-from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
+from tests.book.test_explorable_mount import dressed, host, mounted  # noqa: F401 (a fixture)
 
 PAGE = "book/05_multi_head"
 SHOWN = """root => ({
@@ -30,6 +30,23 @@ def test_every_weight_gives_pythons_numbers(host):  # noqa: F811
             )
             assert_numbers_are_pythons(root, twentieths / 20, told)
     assert page.trouble == []
+
+
+def test_names_and_numbers_never_lie_over_each_other(host):  # noqa: F811
+    """At weight 0 and 1 two families share a dot, and names stand above it and below."""
+    widget = AverageLine()
+    page = dressed(mounted(host, widget), widget, 390, "light")
+    page.emulate_media(reduced_motion="reduce")  # nothing is on its way when it is measured
+    for twentieths in range(21):
+        page.evaluate("(weight) => model.set('weight', weight)", twentieths / 20)
+        over = page.evaluate(
+            """() => { const all = [...document.querySelectorAll(".pa-averages svg text")];
+            const boxes = all.map((n) => ({ said: n.textContent, ...n.getBoundingClientRect().toJSON() }));
+            return boxes.flatMap((a, i) => boxes.slice(i + 1).filter((b) => a.said !== b.said
+              && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 6 && b.top < a.bottom - 6)
+              .map((b) => `${a.said} over ${b.said}`)); }"""
+        )
+        assert over == [], twentieths / 20
 
 
 def test_keyboard_alone_brings_two_families_together(visit):

@@ -9,6 +9,7 @@ import torch
 from attnlib.experiments.tasks import relation_masks
 from attnlib.widgets import HeadViewer
 from tests.book import ROOT
+from tests.book.test_explorable_mount import dressed, host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_site import PHONE
 
 PAGE = "book/05_multi_head"
@@ -92,6 +93,25 @@ def test_keyboard_alone_picks_heads_and_tokens_and_switches_heads_off(visit, wid
     assert int(heads.locator(".pa-total").get_attribute("data-value")) < before - 3
     page.wait_for_timeout(600)
     assert " of 18 right" in heads.locator("[role=status]").text_content()
+    assert page.trouble == []
+
+
+def test_a_head_that_is_switched_off_is_drawn_so_and_said_so(host, widget):  # noqa: F811
+    page = dressed(mounted(host, widget), widget, 720, "light")
+    heads, drawing = page.locator(".pa-heads"), page.locator(".pa-heads .pa-canvas")
+    stroke = "n => getComputedStyle(n).stroke + getComputedStyle(n).strokeDasharray"
+    on = heads.locator(".pa-beam").first.evaluate(stroke)
+    other = (widget.head + 1) % 4
+    heads.locator("input[role=switch]").nth(other).click()
+    assert heads.locator(".pa-beam").first.evaluate(stroke) == on  # another one is off, this one is shown
+    assert "switched off" not in drawing.get_attribute("aria-label")
+    heads.locator("input[role=switch]").nth(widget.head).click()
+    assert heads.locator(".pa-beam").first.evaluate(stroke) != on
+    assert "switched off" in drawing.get_attribute("aria-label")
+    off = heads.locator(".pa-scores tbody tr").evaluate_all(
+        "all => all.map(n => n.classList.contains('pa-off'))"
+    )
+    assert [n for n, is_off in enumerate(off) if is_off] == sorted([widget.head, other])
     assert page.trouble == []
 
 
