@@ -9,6 +9,7 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,10 @@ def test_the_workflow_tests_the_lowest_versions_that_are_declared():
     for declared in PROJECT["dependencies"]:
         name, lowest = declared.split(">=")
         assert re.search(rf"{name}=={re.escape(lowest)}\.\d+", workflow)
+
+
+def test_what_the_library_locks_with_comes_with_torch():
+    assert any(re.match(r"filelock\b(?!.*extra)", needed) for needed in metadata.requires("torch"))
 
 
 def test_binder_gets_what_the_notebooks_need_at_the_versions_that_are_declared():

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from attnlib.learn._lock import locked, patiently
+from filelock import FileLock, Timeout  # torch requires it
 
 PATIENCE = 10.0  # seconds to wait while others write; a write takes milliseconds
 
@@ -131,14 +131,16 @@ def _update(change: Callable[[dict], None]) -> str:
         folder = home()
         path = Path(os.path.realpath(folder / "progress.json"))  # a link stays a link
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(path.with_name(f"{path.name}.lock"), PATIENCE):
+        path.parent.stat()  # the lock would make a folder that a link names
+        with FileLock(f"{path}.lock", timeout=PATIENCE):
             data = _read(path)
             change(data)
             _write(path, data)
     except RecordError as error:
         return left_alone(error)
-    except TimeoutError as error:
-        return left_alone(f"{error}. Run the cell again")
+    except Timeout as error:
+        who = f"another program has held {error.lock_file} for {PATIENCE:g} seconds"
+        return left_alone(f"{who}. Run the cell again")
     except OSError as error:
         return left_alone(f"{error}. Set ATTNLIB_HOME to a folder that can be written")
     except KeyboardInterrupt:
@@ -170,10 +172,22 @@ def _write(path: Path, data: dict) -> None:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        patiently(lambda: os.replace(new, path), time.monotonic() + PATIENCE)
+        _replace(new, path)
     finally:  # also what a process left that was killed here
         for left in path.parent.glob(f"{glob.escape(path.name)}.*.tmp"):
             left.unlink(missing_ok=True)
+
+
+def _replace(new: Path, path: Path) -> None:
+    """Put a file in another's place; Windows refuses while somebody reads that, so try for a while."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return os.replace(new, path)
+        except PermissionError:
+            if sys.platform != "win32" or time.monotonic() >= end:
+                raise
+        time.sleep(0.002)
 
 
 def _well_formed(data: object) -> bool:
