@@ -207,14 +207,14 @@ def held_out_loss(model: Decoder, text: Letters) -> float:
 
 @torch.no_grad()
 def differences(
-    model: Decoder, lines: Tensor, step: Callable[[nn.Module, Tensor], Tensor] | None = None
+    model: Decoder, lines: Tensor, through: Callable[[nn.Module, Tensor], Tensor] | None = None
 ) -> list[float]:
     """Measure how different the letters of a line still are after each block: 1 minus the cosine of two.
 
     Args:
         model: From `partial_model`.
         lines: Letters ``(B, T)``, on its device.
-        step: What comes behind a block, ``step(block, x)``; what the block itself gives under a causal mask
+        through: What comes behind a block, ``through(block, x)``; what the block gives under a causal mask
             if not given.
 
     Returns:
@@ -225,7 +225,7 @@ def differences(
     found = []
     for block in [None, *model.blocks]:
         if block is not None:
-            x = block(x, causal=True) if step is None else step(block, x)
+            x = block(x, causal=True) if through is None else through(block, x)
         unit = nn.functional.normalize(x.double(), dim=-1)
         cosines = unit @ unit.mT  # (B, T, T)
         found.append(1 - (cosines.sum((1, 2)).mean().item() - T) / (T * (T - 1)))
