@@ -58,13 +58,6 @@ def test_labels_must_fit():
         plotting.heatmap(torch.eye(3), list("ab"), list("ab"))
 
 
-def test_plane_names_words_and_where_they_go():
-    ax = plotting.plane({"apple": (2, 2), "phone": (0, 4)}, {"apple": (1, 3)})
-    assert set(texts(ax)) == {"apple", "phone", "", "new apple"}
-    assert ax.get_aspect() == 1.0
-    plotting.plane({"apple": (2, 2)}, ax=ax)
-
-
 def test_curves_show_median_and_spread():
     ax = plotting.curves({"tied": torch.tensor([[3.0, 1.0], [5.0, 2.0], [4.0, 9.0]])})
     assert ax.lines[0].get_ydata().tolist() == [4.0, 2.0]
@@ -240,27 +233,6 @@ def test_pages_check_sizes():
         plotting.pages(["a", "b"], {"one": ["c"]})
     with pytest.raises(ValueError, match="lines must be at most 72 letters long, got 84"):
         plotting.pages(["a"], {"one": ["c" * 80]})
-
-
-def test_matrices_stand_under_their_names_in_one_scale():
-    left, right, below = plotting.matrices(
-        {"a": [[1.0, -3.0]], "b": [[0.0, 0.5]], "c": [[2.0, -np.inf]]}, ["row"], ["x", "y"]
-    )
-    assert [ax.get_xlabel() for ax in (left, right, below)] == ["a", "b", "c"]
-    assert [t.get_text() for t in left.get_yticklabels()] == ["row"]
-    assert [t.get_text() for t in below.get_xticklabels()] == ["x", "y"]
-    assert {ax.collections[0].get_clim() for ax in (left, right, below)} == {(-3, 3)}
-    assert len([ax for ax in left.figure.axes if ax.get_visible()]) == 3
-    (only,) = plotting.matrices({"weights": torch.tensor([[0.25, 0.75]])}, ["row"], across=1, signed=False)
-    assert only.collections[0].get_clim() == (0, 1)
-    (large,) = plotting.matrices({"weights": np.zeros((30, 30))}, [""] * 30, across=1)
-    assert len(large.images) == 1  # as pixels
-
-
-def test_matrices_must_fit_their_labels():
-    with pytest.raises(ValueError) as caught:
-        plotting.matrices({"a": [[1.0, 2.0]]}, ["row"], ["x", "y", "z"])
-    assert str(caught.value) == "a must be (rows, columns) = (1, 3), got (1, 2)"
 
 
 def test_a_name_stands_at_the_end_of_its_line_though_limits_are_set_later():

@@ -36,7 +36,6 @@ DRAWINGS = {
     "attention": plotting.encoder_decoder(WORDS, ["j'", "aime", "Paris"], attention=True),
     "gate": plotting.gate(),
     "lstm": plotting.lstm_cell(),
-    "gru": plotting.gru_cell(),
     "projections": plotting.project(WORDS, np.eye(3)[:, :2], *3 * [np.eye(2)]),
     "heads": plotting.split_and_merge(5, 2, 3, last="W_O"),
     "framed heads": plotting.split_and_merge(5, 2, 3, framed=True),
@@ -118,12 +117,6 @@ DRAWINGS = {
         ["Goku", "hits", "him"],
         {"key": ([0.5, -0.25], KEY), "weight": ([0.75, 0.25, 0.0], WEIGHT)},
         asks="him",
-    ),
-    "weighed": plotting.weighed(
-        ["Goku", "hits", "him", "because", "he"],
-        2,
-        ([0.5, -0.25, 0.1], [5, -2.5, 1], [0.9, 0, 0.1]),
-        ("key", "score", "weight"),
     ),
     "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
     "two looks and roles": plotting.two_looks(
@@ -361,7 +354,6 @@ def test_the_gate_adds_up():
 
 def test_every_gate_of_a_cell_has_its_name():
     assert {"forget", "input", "candidate", "output"} <= set(texts(plotting.lstm_cell()))
-    assert {"update", "reset", "candidate"} <= set(texts(plotting.gru_cell()))
 
 
 def test_words_are_projected_three_times_each_in_its_colour():

@@ -168,14 +168,3 @@ def test_on_the_map_a_look_goes_to_an_earlier_word():
 def test_on_the_map_what_is_done_needs_a_level():
     with pytest.raises(ValueError, match=r"parts must be of word, place, end, look 1, .*, got look 3"):
         map_of(parts={"look 3": ("again", "")})
-
-
-def test_a_word_weighs_what_it_may_see():
-    numbers = [0.5, -0.25], [5.0, -2.5], [0.998, 0.002]
-    drawn = plotting.weighed(["Goku", "he", "is"], 1, numbers, ("key", "score", "weight"))
-    assert {"0.50", "\N{MINUS SIGN}0.25", "5.0", "\N{MINUS SIGN}2.5", "1.00", "by the mask"} <= set(
-        said(drawn)
-    )
-    assert "0.00" not in said(drawn)  # a weight of nearly nothing has no number
-    with pytest.raises(ValueError, match=r"each of the first 3 words needs .* got 2, 2 and 2"):
-        plotting.weighed(["Goku", "he", "is"], 2, numbers, ("key", "score", "weight"))

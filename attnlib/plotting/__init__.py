@@ -31,19 +31,17 @@ from attnlib.plotting.clocks import clock_rows, swept_dials, turned_arrows
 from attnlib.plotting.copying import copy_steps
 from attnlib.plotting.drawing import Drawing
 from attnlib.plotting.forks import forked
-from attnlib.plotting.gates import gate, gru_cell, lstm_cell
+from attnlib.plotting.gates import gate, lstm_cell
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
 from attnlib.plotting.groupings import two_groupings
 from attnlib.plotting.hearing import hearing
 from attnlib.plotting.lines import curves, lines
 from attnlib.plotting.looks import two_looks
 from attnlib.plotting.maps import two_steps, word_map
-from attnlib.plotting.matrices import matrices
 from attnlib.plotting.memories import two_memories
 from attnlib.plotting.orders import two_orders
 from attnlib.plotting.pages import pages
 from attnlib.plotting.pieces import pieces
-from attnlib.plotting.planes import plane
 from attnlib.plotting.points import scatter
 from attnlib.plotting.projections import project
 from attnlib.plotting.questions import questions
@@ -65,7 +63,6 @@ from attnlib.plotting.tiling import table_in_strips, tiles
 from attnlib.plotting.traffic import traffic
 from attnlib.plotting.waits import waits
 from attnlib.plotting.ways import paths
-from attnlib.plotting.weighed import weighed
 from attnlib.plotting.whole import whole_model
 from attnlib.plotting.windows import window_reach
 from attnlib.plotting.worked import under_words
@@ -102,7 +99,6 @@ __all__ = [
     "found_by",
     "gate",
     "grid_row",
-    "gru_cell",
     "head_cuts",
     "head_rows",
     "hearing",
@@ -111,12 +107,10 @@ __all__ = [
     "lines",
     "lstm_cell",
     "mask_row",
-    "matrices",
     "online_softmax",
     "pages",
     "paths",
     "pieces",
-    "plane",
     "pointing",
     "product_tables",
     "project",
@@ -151,7 +145,6 @@ __all__ = [
     "under_words",
     "unrolled_network",
     "waits",
-    "weighed",
     "whole_model",
     "window_reach",
     "word_map",

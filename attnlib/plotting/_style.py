@@ -27,7 +27,6 @@ __all__ = [
     "PAPER",
     "QUERY",
     "SERIES",
-    "SIGNED",
     "THEME",
     "VALUE",
     "WEIGHT",
@@ -71,11 +70,6 @@ def fading(name: str, *ends: tuple[str, float]) -> LinearSegmentedColormap:
 
 
 WEIGHTS = fading("weights", (WEIGHT_FILL, 0), (WEIGHT_FILL, 1))
-_LOW, _HIGH = SERIES[1], SERIES[0]
-SIGNED = ListedColormap(
-    [to_rgba(_LOW, (127 - i) / 127) for i in range(128)] + [to_rgba(_HIGH, i / 127) for i in range(128)],
-    "signed",
-)
 MASK = ListedColormap([to_rgba(GRID, 0.6), to_rgba(WEIGHT_FILL, 1)], "mask")
 
 _STYLE = {

@@ -90,36 +90,6 @@ def lstm_cell() -> Drawing:
     return picture
 
 
-def gru_cell() -> Drawing:
-    """Draw a GRU cell: one state, a gate that keeps or replaces it, a gate that lets the past be read.
-
-    Returns:
-        The drawing, as the last expression of a cell.
-    """
-    picture = Drawing(470, 252)
-    _box(picture, 90, "update", "what to keep", GATE)
-    _box(picture, 240, "candidate", "what it would be", NEW)
-    _box(picture, 390, "reset", "what past to use", GATE)
-    _inputs(picture, (90, 240, 390))
-    picture.arrow((38, LINE), (436, LINE), colour=OLD, thick=3, head=10)
-    picture.text(18, LINE, "h_{t−1}", maths=True)
-    picture.text(452, LINE, "h_t", maths=True)
-    picture.text(165, LINE - 14, "state", colour=OLD, bold=True)
-    picture.arrow((90, BOXES), (90, LINE + 13))
-    picture.text(76, MIDDLE + 22, "z_t", maths=True)
-    picture.arrow((90, MIDDLE), (227, MIDDLE))
-    picture.circle(90, MIDDLE, 2.5, fill=MUTED)
-    picture.text(158, MIDDLE - 13, "1 − z_t", maths=True)
-    picture.arrow((240, BOXES), (240, MIDDLE + 13))
-    picture.text(254, MIDDLE + 26, "n_t", maths=True)
-    picture.arrow((240, MIDDLE), (240, LINE + 13))
-    picture.arrow((336, BOXES + 26), (297, BOXES + 26))
-    picture.text(317, BOXES + 12, "r_t", maths=True)
-    for x, y, sign in ((90, LINE, "×"), (240, LINE, "+"), (240, MIDDLE, "×")):
-        _node(picture, x, y, sign)
-    return picture
-
-
 def _box(picture: Drawing, x: float, name: str, word: str, colour: str) -> None:
     """Draw a box with its name and, in a word, what it decides."""
     picture.rect(x - 53, BOXES, 106, 52, fill=colour, opacity=0.16, edge=colour, round=6)
