@@ -183,7 +183,8 @@ function build({ model, state, update, root }) {
       floor: noise ? [`With noise ${noise}, no state of ${d} gets below `, shares.floor, "."] : ["Without noise there is no floor: a digit can hide another number."],
       network: trained.flat().length ? lost(trained[0], kinds[0]) : ["No network was trained for this d and this noise."],
       ...Object.fromEntries(kinds.slice(1).map((kind, i) => [`network-${i + 2}`, lost(trained[i + 1], kind)])),
-      attention: [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: `, kept, flat(noise).length ? ` lost, measured for n = ${measuredFor(flat(noise))}.` : " lost at the least."],
+      attention: flat(noise).length ? ["Attention: ", kept, ` lost, the mean of what was measured for n = ${measuredFor(flat(noise))}.`]
+        : [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: `, kept, " lost at the least."],
     };
     for (const [kind, [before, value, after]] of Object.entries(words)) {
       rows[kind].dataset.value = String(value ?? NaN);
