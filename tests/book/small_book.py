@@ -129,7 +129,7 @@ PRACTICE = [
 ]
 PAGES = {
     "index.md": '# A book\n\n<p class="pa-start"><span class="pa-then">Nothing to install.</span></p>\n\n'
-    "Begin.\n\n```{toctree}\nsmall\nother\n01_rnn_bottleneck\nhow_to_use\nglossary\nreferences\n```\n",
+    "Begin. It takes {count}`minutes of small` minutes.\n\n```{toctree}\nsmall\nother\n01_rnn_bottleneck\nhow_to_use\nglossary\nreferences\n```\n",
     "how_to_use.md": "# How to\n\n## Run\n\nAt home.\n\n## Progress\n\n```{progress}\n```\n",
     "glossary.md": "# Glossary\n\n```{glossary}\nSoftmax\n  Numbers that sum to $1$.\n```\n",
     "references.md": "# References\n\n```{references}\n```\n",

@@ -232,12 +232,3 @@ def test_the_page_of_everything_draws_every_step():
         assert "plotting." in section or "The whole layer, live" in section, section
     assert [n for n in "234567" if f"[chapter {n}](0{n}_" not in text] == []
     assert text.count("claim(") >= 10
-
-
-def test_the_cards_of_the_chapters_count_their_exercises():
-    index = (ROOT / "book/index.md").read_text("utf8")
-    for path in CHAPTERS:
-        chapter = path.name[1]
-        own = [e for id, e in bank.exercises().items() if id.split(".")[0] == chapter]
-        card = index.partition(f":link: {path.stem}\n")[2].partition(":::")[0]
-        assert f"; {len(own)} exercises, {sum(e.minutes for e in own)} minutes" in card

@@ -189,8 +189,10 @@ def test_where_nothing_may_be_stored_the_page_works_all_the_same(read):
     assert page.trouble == []
 
 
-def test_reading_time_stands_under_the_title(still):
-    assert still.locator(".pa-time").inner_text() == "About 1 minute to read"
+def test_reading_time_stands_under_the_title_and_where_another_page_asks_for_it(read):
+    # a minute for words and code, one for each of the two figures; none for what is folded
+    assert read().locator(".pa-time").inner_text() == "About 3 minutes to read"
+    assert read("index").get_by_text("It takes 3 minutes.").is_visible()
 
 
 # What leads away from the main road

@@ -285,13 +285,18 @@ def test_a_page_leads_to_the_one_before_and_the_one_after_by_their_titles(wide, 
         assert title == heading[1]
 
 
-def test_the_cards_say_the_minutes_of_their_pages(site):
-    index = (ROOT / "book/index.md").read_text("utf8")
-    cards = re.findall(r":link: (\w+)\n(?:(?!:::).*\n)*?\+\+\+\n(\d+) minutes", index)
-    assert len(cards) == len(CHAPTERS) + 2  # and the two pages without exercises
-    for page, minutes in cards:
+def test_the_cards_say_the_minutes_of_their_pages_and_their_exercises(site):
+    index = (site / "book/index.html").read_text("utf8")
+    cards = re.findall(r'sd-card-footer[^>]*>(.*?)</div>.*?href="(\w+)\.html"', index, re.S)
+    said = {page: re.sub(r"<[^>]+>|\s+", " ", text).split() for text, page in cards}
+    assert len(said) == len(CHAPTERS) + 2  # and the two pages without exercises
+    for page, words in said.items():
         html = (site / "book" / f"{page}.html").read_text("utf8")
-        assert re.search(r"About (\d+) minutes? to read", html)[1] == minutes, page
+        assert re.search(r"About (\d+) minutes? to read", html)[1] == words[0], page
+    for path in CHAPTERS:
+        own = [one for id, one in bank.exercises().items() if id.split(".")[0] == path.name[1]]
+        assert said[path.stem][2:4] == [str(len(own)), "exercises,"]
+        assert said[path.stem][4:] == [str(sum(one.minutes for one in own)), "minutes"]
 
 
 def test_the_map_leads_to_every_chapter_and_is_legible_on_a_phone(alone):

@@ -22,6 +22,7 @@ from paying_attention.page import (
     first_state,
     guess,
     practice,
+    reading_time,
     svg_figures,
     widget_state,
     writer_weights,
@@ -35,7 +36,7 @@ from paying_attention.page.proof import Proofs
 from paying_attention.page.reading_time import ReadingTime
 from paying_attention.page.svg_figures import InlineFigures
 from paying_attention.page.waiting_setup import WaitingSetup
-from paying_attention.site import metadata, section_search, social_card, stored_run
+from paying_attention.site import counts, metadata, section_search, social_card, stored_run
 
 DIRECTIVES = {
     "chapter-map": chapter_map.ChapterMap,
@@ -45,6 +46,8 @@ DIRECTIVES = {
     "progress": Progress,
     "references": References,
 }
+
+ROLES = {"count": counts.count}
 
 NODES = {
     html_element: VISITORS,
@@ -63,13 +66,14 @@ TRANSFORMS = {
     400: [Beliefs],
     880: [InlineFigures],  # all else has been read, and no picture been gathered for copying
 }
-READ = [cards.name_terms]
+READ = [cards.name_terms, reading_time.remember]
 
 # once all pages are read
 NUMBERED = [figure_numbers.number_by_chapter]  # after Sphinx's own count
 
 # while a page is written
 POST_TRANSFORMS = {
+    2: [counts.Minutes],
     3: [ReadingTime],  # the page as it was written: MyST-NB chooses from the stored outputs at 4
     8: [Cards],  # before MyST looks for headings of that name, at 9
     205: [  # outputs are chosen, and links resolved
@@ -118,6 +122,8 @@ def setup(app) -> dict:
     app.add_config_value("references_file", "book/references.bib", "env")
     for name, directive in DIRECTIVES.items():
         app.add_directive(name, directive)
+    for name, role in ROLES.items():
+        app.add_role(name, role)
     for node, visitors in NODES.items():
         app.add_node(node, **visitors)
     SphinxNbRenderer.render_nb_cell_markdown = guess.render_markdown_cell

@@ -1,8 +1,8 @@
 """How long a page takes to read, counted, under its title.
 
-200 words of prose a minute and five seconds for each line of code in sight, up to the exercises and without
-what is folded under "Going deeper". Beside it stands the button that shows all code,
-drawn from the first, so that nothing moves when the script wakes it.
+130 words of prose a minute, eight seconds for each line of code in sight, a minute for each explorable and
+each figure, up to the exercises and without what is folded under "Going deeper". Beside it stands the button
+that shows all code, drawn from the first, so that nothing moves when the script wakes it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from paying_attention.html_element import element, text
 from paying_attention.page.deeper import inside_deeper
 
-WORDS_A_MINUTE = 200
-SECONDS_A_LINE = 5
+READING = "reading_minutes"  # what the metadata of a page call it
+WORDS_A_MINUTE = 130
+SECONDS_A_LINE = 8
+MINUTES_A_PICTURE = 1
+WIDGET = "application/vnd.jupyter.widget-view+json"
 FOLDED = {"tag_proof", "tag_setup", "tag_hide-input", "tag_hide-cell", "tag_remove-input"}
 
 
@@ -54,12 +57,36 @@ def lines(node: nodes.Node) -> int:
     return sum(len([line for line in n.astext().splitlines() if line.strip()]) for n in sources)
 
 
+def pictures(node: nodes.Node) -> int:
+    """Count the figures and explorables in sight in a node: the outputs that hold one, in any format."""
+    bundles = [n for n in node.findall(nodes.container) if n.get("nb_element") == "mime_bundle"]
+    return sum(is_picture(bundle) for bundle in bundles if not inside_deeper(bundle))
+
+
+def is_picture(bundle: nodes.Element) -> bool:
+    """Tell whether an output is a figure or an explorable."""
+    kinds = [n.get("mime_type", "") for n in bundle.findall(nodes.container)]
+    return any(kind == WIDGET or kind.startswith("image/") for kind in kinds)
+
+
 def minutes(document: nodes.document) -> int:
     """Return the minutes that the lesson of a page takes."""
     parts = lesson(document)
     prose = sum(map(words, parts)) / WORDS_A_MINUTE
     code = sum(map(lines, parts)) * SECONDS_A_LINE / 60
-    return max(1, math.ceil(prose + code))
+    return max(1, math.ceil(prose + code + sum(map(pictures, parts)) * MINUTES_A_PICTURE))
+
+
+def code_cells(document: nodes.document) -> list[nodes.Element]:
+    """Return the code cells of a page; a page without any is no lesson."""
+    return [n for n in document.findall(nodes.container) if n.get("nb_element") == "cell_code"]
+
+
+def remember(app, document: nodes.document) -> None:
+    """Note the minutes of a page where other pages find them."""
+    docname = app.env.docname
+    if code_cells(document) and "/solutions/" not in docname:
+        app.env.metadata[docname][READING] = minutes(document)
 
 
 class ReadingTime(SphinxPostTransform):
@@ -69,13 +96,12 @@ class ReadingTime(SphinxPostTransform):
 
     def run(self, **_: object) -> None:
         """Write it, and the button."""
-        cells = [n for n in self.document.findall(nodes.container) if n.get("nb_element") == "cell_code"]
         title = next(self.document.findall(nodes.title), None)
-        if not cells or title is None:
+        if not code_cells(self.document) or title is None:
             return
         said = []
-        if "/solutions/" not in self.env.docname:
-            count = minutes(self.document)
+        count = self.env.metadata[self.env.docname].get(READING)
+        if count is not None:
             said = [
                 element(
                     "span", text(f"About {count} minute{'s' if count > 1 else ''} to read"), class_="pa-time"
