@@ -9,9 +9,9 @@ import torch
 
 from attnlib import causal_mask, plotting
 from attnlib.instruments.roofline import stored_roofline
-from attnlib.plotting._style import WEIGHT_FILL
-from attnlib.plotting.ends import spread
-from attnlib.plotting.powers import plain
+from attnlib.plotting.kit.labels import spread
+from attnlib.plotting.kit.style import WEIGHT_FILL
+from attnlib.plotting.kit.ticks import plain
 
 mpl.use("Agg")
 

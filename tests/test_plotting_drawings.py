@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from attnlib import plotting
-from attnlib.plotting._style import GRID, KEY, OUTPUT, QUERY, SERIES, THEME, WEIGHT, WEIGHT_FILL
-from attnlib.plotting.drawing import SIZE, WIDEST, Drawing, text_width
+from attnlib.plotting.kit.drawing import SIZE, WIDEST, Drawing, text_width
+from attnlib.plotting.kit.style import GRID, KEY, OUTPUT, QUERY, SERIES, THEME, WEIGHT, WEIGHT_FILL
 
 WORDS = ["I", "love", "Paris"]
 LONG = ["The", "apple", "that", "fell", "was", "green", "and", "sweet"]

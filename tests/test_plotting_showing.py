@@ -5,7 +5,7 @@ import pytest
 
 from attnlib import plotting
 from attnlib.instruments.settings import Setting
-from attnlib.plotting import showing
+from attnlib.plotting.kit import showing
 
 WORDS = {"caption": "What to see.", "alt": "What is there.", "name": "fig-one"}
 

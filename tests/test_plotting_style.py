@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from attnlib import plotting
-from attnlib.plotting._style import THEME
+from attnlib.plotting.kit.style import THEME
 from tests.book import ROOT
 
 mpl.use("Agg")
@@ -107,7 +107,7 @@ def test_labels_are_ten_points():
 
 
 def test_no_helper_sets_smaller_text():
-    for file in (ROOT / "attnlib/plotting").glob("*.py"):
+    for file in (ROOT / "attnlib/plotting").rglob("*.py"):
         assert not re.search(r"fontsize=|labelsize=[\d.]+\)|markersize=0", file.read_text()), file.name
 
 

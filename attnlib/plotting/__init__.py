@@ -5,7 +5,27 @@ the book. A schematic drawing is returned and shows itself as the last expressio
 rows, keys are columns.
 """
 
-from attnlib.plotting._style import (
+from attnlib.plotting.bars import dot_rows, strips
+from attnlib.plotting.causal_masks.kv_cache import kv_cache
+from attnlib.plotting.causal_masks.questions import questions
+from attnlib.plotting.causal_masks.shared_weights import shared_weights
+from attnlib.plotting.causal_masks.swaps import swapped_answer
+from attnlib.plotting.common_mistakes.checks import blind_rows, five_tests, found_by, head_rows
+from attnlib.plotting.complexity.costs import fetch_bill, scaled_bars, score_squares, token_bill
+from attnlib.plotting.complexity.groupings import two_groupings
+from attnlib.plotting.complexity.memories import two_memories
+from attnlib.plotting.complexity.online_softmax import online_softmax
+from attnlib.plotting.complexity.parallel import waits
+from attnlib.plotting.complexity.roofline import roofline
+from attnlib.plotting.complexity.tiling import table_in_strips, tiles
+from attnlib.plotting.complexity.traffic import traffic
+from attnlib.plotting.complexity.windows import window_reach
+from attnlib.plotting.complexity.written_state import written_state
+from attnlib.plotting.copying import copy_steps
+from attnlib.plotting.grids import grid_row, heatmap, mask_row
+from attnlib.plotting.kit.drawing import Drawing
+from attnlib.plotting.kit.showing import show, spell
+from attnlib.plotting.kit.style import (
     GRID,
     INK,
     KEY,
@@ -20,53 +40,33 @@ from attnlib.plotting._style import (
     WEIGHTS,
     book_style,
 )
-from attnlib.plotting.averages import cut_averages, head_cuts, pointing
-from attnlib.plotting.bars import dot_rows, strips
-from attnlib.plotting.bills import fetch_bill, scaled_bars, score_squares, token_bill
-from attnlib.plotting.blocks import block, shared_heads
-from attnlib.plotting.caching import kv_cache
-from attnlib.plotting.chance import against_chance
-from attnlib.plotting.checks import blind_rows, five_tests, found_by, head_rows
-from attnlib.plotting.clocks import clock_rows, swept_dials, turned_arrows
-from attnlib.plotting.copying import copy_steps
-from attnlib.plotting.drawing import Drawing
-from attnlib.plotting.forks import forked
-from attnlib.plotting.gates import gate, lstm_cell
-from attnlib.plotting.grids import grid_row, heatmap, mask_row
-from attnlib.plotting.groupings import two_groupings
-from attnlib.plotting.hearing import hearing
 from attnlib.plotting.lines import curves, lines
-from attnlib.plotting.looks import two_looks
-from attnlib.plotting.maps import two_steps, word_map
-from attnlib.plotting.memories import two_memories
-from attnlib.plotting.orders import two_orders
+from attnlib.plotting.multi_head.averages import cut_averages, head_cuts, pointing
+from attnlib.plotting.multi_head.blocks import block, shared_heads
+from attnlib.plotting.multi_head.scatter import scatter
+from attnlib.plotting.multi_head.shapes import split_and_merge
 from attnlib.plotting.pages import pages
-from attnlib.plotting.pieces import pieces
-from attnlib.plotting.points import scatter
-from attnlib.plotting.projections import project
-from attnlib.plotting.questions import questions
-from attnlib.plotting.readers import readers_and_writers
-from attnlib.plotting.recurrent import encoder_decoder, unrolled_network
-from attnlib.plotting.running import online_softmax
-from attnlib.plotting.scales import roofline
+from attnlib.plotting.positions.clocks import clock_rows, swept_dials, turned_arrows
+from attnlib.plotting.positions.orders import two_orders
+from attnlib.plotting.putting_it_together.attention_rows import two_looks
+from attnlib.plotting.putting_it_together.forks import forked
+from attnlib.plotting.putting_it_together.under_words import under_words
+from attnlib.plotting.putting_it_together.whole_model import whole_model
+from attnlib.plotting.queries_keys_values.projections import project
+from attnlib.plotting.rnn_bottleneck.gates import gate, lstm_cell
+from attnlib.plotting.rnn_bottleneck.paths import paths
+from attnlib.plotting.rnn_bottleneck.recurrent import encoder_decoder, unrolled_network
 from attnlib.plotting.sentences import sentences
-from attnlib.plotting.shapes import split_and_merge
-from attnlib.plotting.shared import shared_weights
-from attnlib.plotting.showing import show, spell
 from attnlib.plotting.small_masks import small_masks
-from attnlib.plotting.spreads import product_tables, scores_over_weights
-from attnlib.plotting.states import written_state
-from attnlib.plotting.stream import stream
-from attnlib.plotting.swaps import swapped_answer
+from attnlib.plotting.sqrt_dk.spreads import product_tables, scores_over_weights
 from attnlib.plotting.table import attention_table
-from attnlib.plotting.tiling import table_in_strips, tiles
-from attnlib.plotting.traffic import traffic
-from attnlib.plotting.waits import waits
-from attnlib.plotting.ways import paths
-from attnlib.plotting.whole import whole_model
-from attnlib.plotting.windows import window_reach
-from attnlib.plotting.worked import under_words
-from attnlib.plotting.writing import writing_model
+from attnlib.plotting.transformer.architectures import readers_and_writers
+from attnlib.plotting.transformer.residual_stream import stream
+from attnlib.plotting.transformer.tokens import pieces
+from attnlib.plotting.transformer.writing import writing_model
+from attnlib.plotting.word_vectors.bands import hearing
+from attnlib.plotting.word_vectors.chance import against_chance
+from attnlib.plotting.word_vectors.maps import two_steps, word_map
 
 __all__ = [
     "GRID",

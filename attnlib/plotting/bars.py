@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting._style import INK, MUTED, SERIES, array, plt
+from attnlib.plotting.kit.style import INK, MUTED, SERIES, array, plt
 
 
 def strips(

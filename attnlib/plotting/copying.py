@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from attnlib.plotting._style import KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT
-from attnlib.plotting.drawing import WIDEST, Drawing, column
+from attnlib.plotting.kit.drawing import WIDEST, Drawing, column
+from attnlib.plotting.kit.style import KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT
 
 EDGE, HIGH, TOP = 8, 32, 84  # margin, height of a token, and where the tokens stand
 KEEP, FIND = "keep the token before", "find it among those kept"

@@ -10,7 +10,7 @@ from matplotlib.colors import Colormap
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from attnlib.plotting._style import INK, MASK, PAPER, SERIES, WEIGHTS, array, fading, plt
+from attnlib.plotting.kit.style import INK, MASK, PAPER, SERIES, WEIGHTS, array, fading, plt
 
 ACROSS = 2  # more panels cannot be read on a phone
 

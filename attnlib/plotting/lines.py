@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting._style import INK, SERIES, array, plt
-from attnlib.plotting.ends import End, draw_level, draw_region, name_ends
-from attnlib.plotting.powers import plain_powers
+from attnlib.plotting.kit.labels import End, draw_level, draw_region, name_ends
+from attnlib.plotting.kit.style import INK, SERIES, array, plt
+from attnlib.plotting.kit.ticks import plain_powers
 
 
 def _look(i: int, colours: Sequence[str] | None = None) -> tuple[str, str]:

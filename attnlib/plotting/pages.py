@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from matplotlib.axes import Axes
 
-from attnlib.plotting._style import INK, MUTED, SERIES, plt
+from attnlib.plotting.kit.style import INK, MUTED, SERIES, plt
 
 WIDEST = 72  # letters of a line, which a phone can show
 BETWEEN = 3  # letters of room between two columns

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from attnlib.plotting._style import MUTED, QUERY, SERIES, WEIGHT, array
-from attnlib.plotting.drawing import WIDEST, Drawing, text_width
+from attnlib.plotting.kit.drawing import WIDEST, Drawing, text_width
+from attnlib.plotting.kit.style import MUTED, QUERY, SERIES, WEIGHT, array
 
 BOX, UNDER, GAP = 26, 24, 12  # of a word, of the numbers under it, between two sentences
 LABEL = 22  # of what is said above a sentence

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from torch import Tensor
 
-from attnlib.plotting._style import GRID, INK, KEY, MUTED, QUERY, SERIES, WEIGHT_FILL, array
-from attnlib.plotting.drawing import Drawing, column, text_width
+from attnlib.plotting.kit.drawing import Drawing, column, text_width
+from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, QUERY, SERIES, WEIGHT_FILL, array
 
 EDGE, CELL, HEAD, FOOT = 8, 19, 26, 22  # margins, cells, and the lines above and below, in pixels
 ROOM, NAMES = 14, 18  # between two masks, and for names over their columns

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from torch import Tensor
 
-from attnlib.plotting._style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT, WEIGHT_FILL, array
-from attnlib.plotting.drawing import WIDEST, Drawing, column, text_width
+from attnlib.plotting.kit.drawing import WIDEST, Drawing, column, text_width
+from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT, WEIGHT_FILL, array
 
 Numbers = Tensor | np.ndarray | Sequence[Sequence[float]]
 

@@ -7,7 +7,7 @@ import io
 import numpy as np
 from matplotlib.image import imread
 
-from attnlib.plotting._style import KEY, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
+from attnlib.plotting.kit.style import KEY, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 
 # Drawn again on the same machine, every figure of the book but that of its own times is the same to the last bit. On
 # another machine formulas give numbers that are off in the seventh digit, so nothing moves that can be seen; we allow:

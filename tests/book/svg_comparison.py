@@ -10,7 +10,7 @@ from collections import Counter
 from itertools import zip_longest
 from xml.etree import ElementTree
 
-from attnlib.plotting._style import THEME
+from attnlib.plotting.kit.style import THEME
 from tests.book.figures import png_difference, png_gist_difference
 
 # half a point is 0.65 px on the page, less than half the width of a line; 0.02 of the smallest axis of the book are 2 points

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 import myst_nb.sphinx_
-from attnlib.plotting._style import THEME
+from attnlib.plotting.kit.style import THEME
 from docutils import nodes
 from sphinx.errors import SphinxError
 from sphinx.transforms import SphinxTransform

@@ -19,7 +19,7 @@ EXPERIMENTS = Path(__file__).parents[4] / "attnlib" / "experiments"
 # a function trains, or hands out what was trained, if it calls one of these or a function that does
 ROOTS = {"fit", "step", "load", "note", "describe"}
 SAYING = {"claim", "show"}
-WORDS = "paying_attention"  # of an output's metadata, as attnlib.plotting.showing has it
+WORDS = "paying_attention"  # of an output's metadata, as attnlib.plotting.kit.showing has it
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Drawings that only chapter 5 shows."""

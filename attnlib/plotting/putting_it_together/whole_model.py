@@ -1,0 +1,168 @@
+"""A small model as a map: the road of each word from its vector to the next word, and what stands on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attnlib.plotting.kit.drawing import SIZE, Drawing, text_width
+from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
+
+EDGE, LAST, WIDE = 32, 236, 370  # the first road; the last one; how wide it all is
+BESIDE, LINE = LAST + 31, 15  # where what is done at a level is written; of a line of it
+LOOK, BETWEEN, BOX = 126, 16, 28  # how much of a road a look takes; what lies between two; of a word
+HEAD = 118  # where the first look begins: below words, vectors and places
+KEYS, MEET = 36, LOOK - 32  # in a look: where keys and query stand, and where what is heard arrives
+LANE = 14  # of a plain vector, beside its road
+
+
+def whole_model(
+    words: Mapping[str, int],
+    looks: Sequence[Mapping[str, float]],
+    answer: str,
+    parts: Mapping[str, Sequence[str]],
+    *,
+    matrices: Sequence[tuple[str, str, str]] = (),
+    roles: Mapping[str, str] | None = None,
+) -> Drawing:
+    """Draw the road of every word through the looks, down to the next word.
+
+    The last word looks: a dashed bow leads from its query to each key. What it hears in all looks but the
+    last is added to it, and its road is green from there on. What it hears in the last look is the answer:
+    of each word the plain vector, which runs beside its road in green. What is done at each level stands
+    to the right of it.
+
+    Args:
+        words: Some words of a sentence, the last of which looks, each with its place.
+        looks: For each look, how much it gives to some of the words before.
+        answer: The next word.
+        parts: What is done at ``"word"``, at ``"place"``, in each look (``"look 1"`` and so on), where what
+            is heard there arrives (``"sum 1"`` and so on), and at ``"end"``: lines of text, the first of
+            which is bold in a look. The last, which may be empty, says in grey where that was told.
+        matrices: For each look, what makes its keys, its query and its values, as the code calls them.
+        roles: What some of the words can answer to in the last look, written above their keys there.
+
+    Returns:
+        The drawing, as the last expression of a cell.
+
+    Raises:
+        ValueError: If a look goes to a word that is not there, a word that is not there has a role, or a
+            part has no place.
+    """
+    names, roles = list(words), roles or {}
+    for heard in (word for look in (*looks, roles) for word in look):
+        if heard not in names[:-1]:
+            raise ValueError(f"{heard!r} must be one of the words before the last, {names[:-1]}")
+    apart = (LAST - EDGE) / max(1, len(names) - 1)
+    at = {word: EDGE + apart * j for j, word in enumerate(names)}
+    step = LOOK + BETWEEN
+    bottom = HEAD + step * len(looks)
+    tops = [HEAD + step * n for n in range(len(looks))]
+    levels = {"word": 43.0, "place": 79.0, "end": bottom + 10 + BOX / 2}
+    levels |= {f"look {n}": top + KEYS - LINE / 2 for n, top in enumerate(tops, 1)}
+    levels |= {f"sum {n}": top + MEET for n, top in enumerate(tops, 1)}
+    if lost := set(parts) - set(levels):
+        raise ValueError(f"parts must be of {', '.join(levels)}, got {', '.join(sorted(lost))}")
+    picture = Drawing(WIDE, bottom + 48)
+    for top in tops:  # a band for each look, below all else
+        picture.rect(0, top - 8, WIDE, LOOK, fill=WEIGHT, opacity=0.08, round=8)
+    _roads(picture, at, tops, looks[-1])
+    for word, place in words.items():
+        _start(picture, at[word], word, place, asks=word == names[-1])
+    for n, look in enumerate(looks):
+        made = matrices[n] if matrices else ("key", "query", "value") if n == 0 else None
+        _look(picture, tops[n], look, at, made, code=bool(matrices), last=n == len(looks) - 1)
+    for word, role in roles.items():
+        picture.text(at[word] + 7, tops[-1], role, colour=KEY, anchor="start", size=11)
+    half = text_width(answer) / 2 + 8
+    picture.arrow((LAST, tops[-1] + MEET + 12), (LAST, bottom + 8), colour=OUTPUT, thick=2.4)
+    picture.rect(LAST - half, bottom + 10, 2 * half, BOX, fill=OUTPUT, opacity=0.16, edge=OUTPUT, thick=1.8)
+    picture.text(LAST, levels["end"], answer, bold=True)
+    for place, lines in parts.items():
+        start = max(BESIDE, LAST + half + 8) if place == "end" else BESIDE
+        _beside(picture, start, levels[place], lines, bold=place.startswith("look"))
+    return picture
+
+
+def _green(share: float) -> dict[str, float]:
+    """Return how a vector is drawn that counts so much."""
+    return {"thick": 1.2 + 5 * share, "opacity": 0.35 + 0.65 * share}
+
+
+def _roads(
+    picture: Drawing, at: Mapping[str, float], tops: Sequence[float], look: Mapping[str, float]
+) -> None:
+    """Draw the road of each word, its plain vector beside it, and the last road green where it has heard."""
+    ends = tops[-1] + KEYS
+    for x in at.values():
+        picture.line((x, 50), (x, ends), colour=GRID, thick=5)
+    for word in list(at)[:-1]:
+        x = at[word] - LANE
+        picture.line((x, 50), (x, ends), colour=VALUE, **_green(look.get(word, 0.0)))
+    for n, top in enumerate(tops[:-1]):
+        below = ends if n == len(tops) - 2 else tops[n + 1] + MEET
+        picture.line((LAST, top + MEET), (LAST, below), colour=VALUE, thick=5, opacity=0.55)
+
+
+def _start(picture: Drawing, x: float, word: str, place: int, *, asks: bool) -> None:
+    """Draw a word, its vector, and where the vector of its place is added."""
+    picture.text(x, 20, word, bold=True)
+    for j, opacity in enumerate((0.5, 0.15, 0.35, 0.7) if asks else (0.2, 0.6, 0.4, 0.25)):
+        picture.rect(x - 20 + 10 * j, 36, 10, 14, fill=SERIES[0], opacity=opacity + 0.2, round=0)
+    picture.circle(x, 79, 9, edge=INK, thick=1.4)
+    picture.text(x, 78.5, "+", bold=True)
+    picture.text(x + 12, 79, str(place), anchor="start", colour=MUTED, size=11)
+
+
+def _look(
+    picture: Drawing,
+    top: float,
+    look: Mapping[str, float],
+    at: Mapping[str, float],
+    made: tuple[str, str, str] | None,
+    *,
+    code: bool,
+    last: bool,
+) -> None:
+    """Draw a look of the last word: a query, keys on the roads, and what is brought, thick by weight."""
+    names = list(at)
+    asks, keys, meet = at[names[-1]], top + KEYS, top + MEET
+    for word in names[:-1]:
+        share = look.get(word, 0.0)
+        start, leaves = (at[word] - LANE, keys) if last else (at[word], keys + 16)
+        picture.path(
+            f"M{start:.1f} {leaves:.1f} C{start:.1f} {meet:.1f} {asks - 60:.1f} {meet:.1f} "
+            f"{asks - 12:.1f} {meet:.1f}",
+            colour=VALUE,
+            **_green(share),
+        )
+    for n, word in enumerate(names[:-1]):
+        lift = keys - 14 - 22 * (len(names) - 2 - n) / max(1, len(names) - 2)
+        picture.path(
+            f"M{asks:.1f} {keys:.1f} C{asks - 16:.1f} {lift:.1f} {at[word] + 16:.1f} {lift:.1f} "
+            f"{at[word]:.1f} {keys:.1f}",
+            colour=QUERY,
+            thick=1.2,
+            dashed=True,
+        )
+        picture.circle(at[word], keys, 6, fill=KEY)
+    picture.circle(asks, keys, 6, fill=QUERY)
+    if made:
+        (key, query, value), size = made, 11 if code else SIZE
+        picture.text(at[names[0]] + 4, keys + 12, key, colour=KEY, anchor="start", code=code, size=size)
+        picture.text(asks - 6, keys + 12, query, colour=QUERY, anchor="end", code=code, size=size)
+        picture.text(asks - 16, meet + 14, value, colour=VALUE, anchor="end", code=code, size=size)
+    picture.circle(asks, meet, 10, edge=OUTPUT if last else VALUE, thick=1.8)
+    if last:
+        picture.circle(asks, meet, 4, fill=OUTPUT)
+    else:
+        picture.text(asks, meet - 0.5, "+", bold=True)
+
+
+def _beside(picture: Drawing, x: float, y: float, lines: Sequence[str], *, bold: bool) -> None:
+    """Write what is done at a level, and in grey where it was told, the middle of its lines there."""
+    *done, told = lines
+    for n, line in enumerate([*done, told] if told else done):
+        grey = told != "" and n == len(done)
+        middle = y + LINE * (n - (len(done) - 1 + bool(told)) / 2)
+        style = {"colour": MUTED, "size": 11} if grey else {"bold": bold and n == 0, "size": 12}
+        picture.text(x, middle, line, anchor="start", **style)
