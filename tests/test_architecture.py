@@ -1,6 +1,7 @@
 """What imports what, and what importing costs."""
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -25,6 +26,9 @@ LAYERS = [
     {"widgets"},
     {"learn"},
 ]
+# these have a folder for each page; a folder of another name is shared
+BY_PAGE = {"plotting": {"kit"}}
+PAGES = {re.sub(r"^\d+_", "", path.stem) for path in (ROOT / "book").glob("*.ipynb")}
 LEVEL = {name: i for i, names in enumerate(LAYERS) for name in names}
 
 
@@ -64,6 +68,24 @@ def test_imports_go_one_way():
         for target in imports(name) if own and own != ["__main__"] else ():
             room = target.split(".")[1]
             if room != own[0] and LEVEL[room] >= LEVEL[own[0]]:
+                wrong.append(f"{name} imports {target}")
+    assert not wrong
+
+
+def test_a_folder_has_the_name_of_a_page_or_is_shared():
+    for room, shared in BY_PAGE.items():
+        folders = {path.parent.name for path in (ROOT / "attnlib" / room).glob("*/__init__.py")}
+        assert shared < folders
+        assert folders <= shared | PAGES
+
+
+def test_a_page_imports_what_is_shared_and_nothing_of_another_page():
+    wrong = []
+    for name in FILES:
+        _, room, own, *_ = f"{name}..".split(".")
+        for target in imports(name) if room in BY_PAGE and own else ():
+            _, there, other, *_ = f"{target}..".split(".")
+            if there == room and other not in ("", own) and (other in PAGES or own == "kit"):
                 wrong.append(f"{name} imports {target}")
     assert not wrong
 
