@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 
 import torch.nn.functional as F
@@ -22,6 +23,9 @@ class TransformerBlock(nn.Module):
 
         TransformerBlock(C, H, norm="rms", gated=True, activation=F.silu, bias=False)
 
+    With ``context=True`` a second attention stands between the two, from ``x`` to a context: the block of a
+    decoder that reads what an encoder made, ``x + cross_attention(norm(x), context)``.
+
     Args:
         embed_dim: Model width C.
         num_heads: Query heads H.
@@ -36,6 +40,8 @@ class TransformerBlock(nn.Module):
         norm_first: Whether to normalise what each part reads; else the sum.
         gated: Whether a second projection is multiplied in, ``down(activation(gate(x)) * up(x))``: SwiGLU
             with ``activation=F.silu``.
+        eps: What each norm adds to the variance, or to the mean square, before the root.
+        context: Whether the block also attends to a context.
 
     Raises:
         TypeError: If a size is not an int, or the activation is not a function.
@@ -55,10 +61,17 @@ class TransformerBlock(nn.Module):
         norm: str = "layer",
         norm_first: bool = True,
         gated: bool = False,
+        eps: float = 1e-5,
+        context: bool = False,
     ) -> None:
         super().__init__()
         self.attention = MultiHeadAttention(
             embed_dim, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout
+        )
+        self.cross_attention = (
+            MultiHeadAttention(embed_dim, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout)
+            if context
+            else None
         )
         hidden_dim = 4 * embed_dim if hidden_dim is None else hidden_dim
         require_whole("hidden_dim", hidden_dim, 1)
@@ -69,8 +82,9 @@ class TransformerBlock(nn.Module):
                 f"torch.nn.functional.gelu is one, nn.PReLU() another"
             )
         self.norm_first = norm_first
-        self.attention_norm = make_norm(norm, embed_dim, bias=bias)
-        self.network_norm = make_norm(norm, embed_dim, bias=bias)
+        self.attention_norm = make_norm(norm, embed_dim, bias=bias, eps=eps)
+        self.cross_norm = make_norm(norm, embed_dim, bias=bias, eps=eps) if context else None
+        self.network_norm = make_norm(norm, embed_dim, bias=bias, eps=eps)
         self.gate_proj = nn.Linear(embed_dim, hidden_dim, bias=bias) if gated else None
         self.up_proj = nn.Linear(embed_dim, hidden_dim, bias=bias)
         self.down_proj = nn.Linear(hidden_dim, embed_dim, bias=bias)
@@ -80,41 +94,58 @@ class TransformerBlock(nn.Module):
     def forward(
         self,
         x: Tensor,
+        context: Tensor | None = None,
         *,
         mask: Tensor | None = None,
         causal: bool = False,
         bias: Tensor | None = None,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
+        positions: Tensor | None = None,
         cache: KVCache | None = None,
+        context_mask: Tensor | None = None,
     ) -> Tensor:
         """Run the block.
 
         Args:
             x: ``(B, T, C)``.
-            mask: As in `MultiHeadAttention.forward`, like ``bias`` and ``rotary``.
+            context: What the block attends to besides, ``(B, S, C)``, if it was made with ``context=True``.
+            mask: As in `MultiHeadAttention.forward`, like ``bias``, ``rotary`` and ``positions``. Of the
+                attention to ``x`` itself, as all that follow but the last.
             causal: Also apply the causal mask.
             bias: Numbers added to the scores: `alibi_bias`, say.
             rotary: What turns queries and keys by their positions: `attnlib.rotary`, say.
+            positions: Those that ``rotary`` turns by, if they are others than 0, 1, 2, ...
             cache: Keys and values of the positions before ``x``; those of ``x`` are added to it.
+            context_mask: Boolean, True = may attend, of the attention to the context: `padding_mask`, say.
 
         Returns:
             ``(B, T, C)``.
 
         Raises:
             TypeError: If a dtype is wrong.
-            ValueError: If a shape is wrong, or the cache is full.
+            ValueError: If a shape is wrong, the cache is full, or there is a context where the block was
+                made without, or none where it was made with one.
         """
-        options = {"mask": mask, "causal": causal, "bias": bias, "rotary": rotary, "cache": cache}
         self.attention.check_input("x", x)  # a norm would speak of its own shapes
-        if self.norm_first:
-            x = x + self.drop(self.attention(self.attention_norm(x), **options))  # (B, T, C)
-            return x + self._network(self.network_norm(x))
-        x = self.attention_norm(x + self.drop(self.attention(x, **options)))  # (B, T, C)
-        return self.network_norm(x + self._network(x))
+        self._check_context(context, context_mask)
+
+        def attend(x: Tensor) -> Tensor:
+            out = self.attention(
+                x, mask=mask, causal=causal, bias=bias, rotary=rotary, positions=positions, cache=cache
+            )
+            return self.drop(out)  # (B, T, C)
+
+        x = self._add(x, attend, self.attention_norm)
+        if self.cross_attention is not None and self.cross_norm is not None:
+            cross = self.cross_attention
+            x = self._add(x, lambda x: self.drop(cross(x, context, mask=context_mask)), self.cross_norm)
+        return self._add(x, self._network, self.network_norm)
 
     @classmethod
-    def from_torch(cls, layer: nn.TransformerEncoderLayer) -> TransformerBlock:
-        """Copy a `torch.nn.TransformerEncoderLayer`: weights, activation, dropout, dtype, device and mode.
+    def from_torch(cls, layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> TransformerBlock:
+        """Copy a layer of PyTorch's: weights, activation, dropout, dtype, device and mode.
+
+        A `torch.nn.TransformerDecoderLayer` becomes a block that attends to a context.
 
         Weights that are frozen there, by ``requires_grad_(False)``, are frozen here.
 
@@ -127,9 +158,12 @@ class TransformerBlock(nn.Module):
         Raises:
             TypeError: If it is another kind of module.
         """
-        if not isinstance(layer, nn.TransformerEncoderLayer):
-            raise TypeError(f"layer must be a nn.TransformerEncoderLayer, got {type(layer).__name__}")
-        attention = layer.self_attn
+        if not isinstance(layer, nn.TransformerEncoderLayer | nn.TransformerDecoderLayer):
+            raise TypeError(
+                f"layer must be a nn.TransformerEncoderLayer or a nn.TransformerDecoderLayer, "
+                f"got {type(layer).__name__}"
+            )
+        attention, crosses = layer.self_attn, isinstance(layer, nn.TransformerDecoderLayer)
         block = cls(
             attention.embed_dim,
             attention.num_heads,
@@ -138,18 +172,40 @@ class TransformerBlock(nn.Module):
             dropout=layer.dropout.p,
             bias=layer.linear1.bias is not None,
             norm_first=layer.norm_first,
+            context=crosses,
         )
         block.to(layer.linear1.weight)
         block.attention = MultiHeadAttention.from_torch(attention)
-        for name, module in (
-            ("attention_norm", layer.norm1),
-            ("network_norm", layer.norm2),
-            ("up_proj", layer.linear1),
-            ("down_proj", layer.linear2),
-        ):
-            copy_parameters(module, getattr(block, name))
-        block.attention_norm.eps, block.network_norm.eps = layer.norm1.eps, layer.norm2.eps
+        names = {
+            "attention_norm": "norm1",
+            "network_norm": "norm2",
+            "up_proj": "linear1",
+            "down_proj": "linear2",
+        }
+        if crosses:
+            block.cross_attention = MultiHeadAttention.from_torch(layer.multihead_attn)
+            names |= {"cross_norm": "norm2", "network_norm": "norm3"}
+        for mine, theirs in names.items():
+            module, to = layer.get_submodule(theirs), block.get_submodule(mine)
+            copy_parameters(module, to)
+            if isinstance(module, nn.LayerNorm) and isinstance(to, nn.LayerNorm):
+                to.eps = module.eps
         return block.train(layer.training)
+
+    def _add(self, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
+        """Add to x what a part makes of it; normalised is what the part reads, or the sum."""
+        return x + part(norm(x)) if self.norm_first else norm(x + part(x))  # (B, T, C)
+
+    def _check_context(self, context: Tensor | None, context_mask: Tensor | None) -> None:
+        if self.cross_attention is None:
+            for name, given in (("context", context), ("context_mask", context_mask)):
+                if given is not None:
+                    raise ValueError(
+                        f"{name} is for a block that attends to one: make it with "
+                        f"TransformerBlock(..., context=True)"
+                    )
+        elif context is None:
+            raise ValueError("a block made with context=True attends to a context: give one, got none")
 
     def _network(self, x: Tensor) -> Tensor:
         up = self.up_proj(x)  # (B, T, hidden)
@@ -157,22 +213,26 @@ class TransformerBlock(nn.Module):
         return self.drop(self.down_proj(self.drop(hidden)))  # (B, T, C)
 
 
-def make_norm(norm: str, dim: int, *, bias: bool = True) -> nn.Module:
+def make_norm(norm: str, dim: int, *, bias: bool = True, eps: float = 1e-5) -> nn.LayerNorm | nn.RMSNorm:
     """Make what brings each position to a common size.
 
     Args:
         norm: ``"layer"`` or ``"rms"``, as in `TransformerBlock`.
         dim: Width C.
         bias: Whether a layer norm has a bias; an RMS norm never has.
+        eps: What is added before the root: the same in every dtype, where PyTorch's own default for an RMS
+            norm depends on it.
 
     Returns:
         The module, for ``(..., C)``.
 
     Raises:
-        ValueError: If the norm is unknown.
+        ValueError: If the norm is unknown, or ``eps`` is not a finite number of at least 0.
     """
+    if not 0.0 <= eps < math.inf:
+        raise ValueError(f"eps must be a finite number of at least 0, got {eps}")
     if norm == "layer":
-        return nn.LayerNorm(dim, bias=bias)
+        return nn.LayerNorm(dim, eps=eps, bias=bias)
     if norm == "rms":
-        return nn.RMSNorm(dim, eps=1e-5)  # as a layer norm has; PyTorch's own default depends on the dtype
+        return nn.RMSNorm(dim, eps=eps)
     raise ValueError(f'norm must be "layer" or "rms", got {norm!r}')

@@ -15,7 +15,7 @@ from attnlib._check import check_rotary, require_tensor, require_whole, shape
 from attnlib._modes import truth
 from attnlib.blocks import TransformerBlock
 from attnlib.cache import KVCache
-from attnlib.positions import check_turned_width
+from attnlib.positions import alibi_between, check_own_positions, check_turned_width
 
 
 class Decoder(nn.Module):
@@ -28,7 +28,8 @@ class Decoder(nn.Module):
 
     Args:
         vocab_size: How many tokens V there are.
-        max_length: The longest sequence; each position has a learned vector, unless there is ``rotary``.
+        max_length: The longest sequence; each position has a learned vector, unless there is ``rotary`` or
+            ``alibi``.
         embed_dim: Model width C.
         num_heads: Query heads H of each block.
         num_layers: Blocks.
@@ -36,10 +37,12 @@ class Decoder(nn.Module):
         dropout: Share dropped in training, of the embeddings and in each block.
         rotary: What turns queries and keys by their positions, instead of a learned vector for each:
             `attnlib.rotary`, or any function that `MultiHeadAttention.forward` takes.
+        alibi: Whether each score is lowered by a slope times the distance, as in `alibi_bias`, instead of a
+            vector for each position.
         tied: Whether the token embedding also serves as the output weights: ``head`` is then None.
         **block: Of each `TransformerBlock`: ``hidden_dim``, ``activation``, ``bias``, ``norm``,
-            ``norm_first``, ``gated``. Each block gets a copy, so that an activation that learns is not
-            shared. The last norm is of the same kind; with ``norm_first=False`` there is none, since the
+            ``norm_first``, ``gated``, ``eps``. Each block gets a copy, so that an activation that learns is
+            not shared. The last norm is of the same kind; with ``norm_first=False`` there is none, since the
             last block ends in its own.
 
     Raises:
@@ -59,6 +62,7 @@ class Decoder(nn.Module):
         num_kv_heads: int | None = None,
         dropout: float = 0.0,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
+        alibi: bool = False,
         tied: bool = False,
         **block,
     ) -> None:
@@ -71,9 +75,12 @@ class Decoder(nn.Module):
         ):
             require_whole(name, size, 1)
         check_rotary(rotary)
+        if rotary is not None and alibi:
+            raise ValueError("rotary and alibi both tell positions: give either, got both")
         self.max_length = max_length
         self.vocab_size = vocab_size
         self.rotary = rotary
+        self.alibi = alibi
         self.blocks = nn.ModuleList(
             TransformerBlock(
                 embed_dim, num_heads, num_kv_heads=num_kv_heads, dropout=dropout, **copy.deepcopy(block)
@@ -82,7 +89,7 @@ class Decoder(nn.Module):
         )
         check_turned_width(rotary, self.blocks[0].attention.head_dim)
         self.token_embedding = nn.Embedding(vocab_size, embed_dim)
-        self.position_embedding = nn.Embedding(max_length, embed_dim) if rotary is None else None
+        self.position_embedding = None if rotary is not None or alibi else nn.Embedding(max_length, embed_dim)
         self.drop = nn.Dropout(dropout)
         last = self.blocks[-1]
         self.norm = copy.deepcopy(last.network_norm) if last.norm_first else nn.Identity()
@@ -93,7 +100,13 @@ class Decoder(nn.Module):
             nn.init.normal_(self.position_embedding.weight, std=0.02)
 
     def forward(
-        self, tokens: Tensor, *, caches: list[KVCache] | None = None, last_only: bool = False
+        self,
+        tokens: Tensor,
+        *,
+        mask: Tensor | None = None,
+        positions: Tensor | None = None,
+        caches: list[KVCache] | None = None,
+        last_only: bool = False,
     ) -> Tensor:
         """Score every token as the next one, at every position at once.
 
@@ -101,8 +114,19 @@ class Decoder(nn.Module):
         not wait. What is out of the vocabulary is therefore named on a CPU only; a GPU stops by itself.
         With ``rotary`` on a GPU, PyTorch 2.11 exports it for the sizes it is shown only.
 
+        Several documents in a row, and rows of different lengths with padding on the left, are told by
+        ``mask`` and ``positions``; each then gets what it gets alone::
+
+            model(tokens, mask=document_mask(documents), positions=positions)  # 0, 1, 2, 0, 1, ...
+            real = tokens != padding  # (B, T)
+            model(tokens, mask=real[:, None, None], positions=(real.cumsum(1) - 1).clamp(min=0))
+
         Args:
             tokens: ``(B, T)``, whole numbers of any integer dtype.
+            mask: Boolean, True = may attend, beside the causal mask: ``(T, S)``, or four axes that broadcast
+                to ``(B, H, T, S)``. With caches, S counts what they hold, too.
+            positions: Those of the tokens, ``(T,)``, or ``(B, T)`` where each row has its own; if not given,
+                they are counted on from what is cached. With them T may exceed ``max_length``.
             caches: One for each block, from `make_caches`, holding the positions before ``tokens``; those of
                 ``tokens`` are added.
             last_only: Whether to score after the last position only: before a text is continued, nobody reads
@@ -112,19 +136,21 @@ class Decoder(nn.Module):
             Logits ``(B, T, V)``, or ``(B, 1, V)`` of the last position.
 
         Raises:
-            TypeError: If the tokens are not whole numbers.
-            ValueError: If they are not ``(B, T)``, not in the vocabulary, or too long with what is cached,
-                or if the caches are not those of this model.
+            TypeError: If tokens or positions are not whole numbers, or the mask is not boolean.
+            ValueError: If tokens, mask or positions have another shape, tokens or positions are not in their
+                table, or too many with what is cached, if the caches are not those of this model, or if
+                positions come with both caches and ``alibi``, which counts distances to what is cached.
         """
         start, endless = self._check_caches(caches)
-        self._check(tokens, start, endless)
-        x = self._embed(tokens)  # (B, T, C)
-        if self.position_embedding is not None:
-            positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
-            x = x + self.position_embedding(positions)
-        x = self.drop(x)
+        self._check(tokens, start, endless or positions is not None)
+        if positions is not None:
+            check_own_positions(positions, *tokens.shape, tokens.device)
+        x = self.drop(self._embed(tokens, start, positions))  # (B, T, C)
+        bias = self._bias(tokens, caches, positions)  # (H, T, S) or (B, H, T, S)
+        turned = None if self.rotary is None else positions
         for i, block in enumerate(self.blocks):
-            x = block(x, causal=True, rotary=self.rotary, cache=None if caches is None else caches[i])
+            cache = None if caches is None else caches[i]
+            x = block(x, mask=mask, causal=True, bias=bias, rotary=self.rotary, positions=turned, cache=cache)
         x = self.norm(x[:, -1:] if last_only else x)  # (B, T, C)
         return F.linear(x, self.token_embedding.weight) if self.head is None else self.head(x)  # (B, T, V)
 
@@ -139,6 +165,7 @@ class Decoder(nn.Module):
         top_p: float | None = None,
         eos: int | None = None,
         on_token: Callable[[Tensor], object] | None = None,
+        mask: Tensor | None = None,
         use_cache: bool = True,
         generator: torch.Generator | None = None,
     ) -> Tensor:
@@ -155,6 +182,8 @@ class Decoder(nn.Module):
             eos: The token that ends a sequence. One that has ended is filled up with it, and when all have,
                 no more are added.
             on_token: Called after each step with the new tokens ``(B,)``, to show a text while it grows.
+            mask: Boolean ``(B, T)``, False = padding on the left of a shorter beginning, so that each row is
+                continued as it is alone.
             use_cache: Keep keys and values instead of computing them again. The logits are the same but for
                 rounding, and so are the tokens wherever the choice is wider than that: nearly always in
                 float32, less often in half precision, where near ties are common.
@@ -164,9 +193,10 @@ class Decoder(nn.Module):
             Tokens ``(B, T + steps)`` in int64; fewer if all sequences ended before.
 
         Raises:
-            TypeError: If tokens or numbers are not whole, or ``on_token`` is not a function.
-            ValueError: If the result would be longer than ``max_length``, a number is out of range, or the
-                logits hold a NaN.
+            TypeError: If tokens or numbers are not whole, the mask is not boolean, or ``on_token`` is not a
+                function.
+            ValueError: If the mask hides anything but the beginning of a row, the result would be longer than
+                ``max_length``, a number is out of range, or the logits hold a NaN.
         """
         self._check(tokens, 0)
         require_whole("steps", steps, 0)
@@ -175,14 +205,18 @@ class Decoder(nn.Module):
             raise TypeError(f"on_token must be a function of the new tokens, got {type(on_token).__name__}")
         tokens = new = tokens.long()
         self._check_vocabulary(tokens)
+        real = None if mask is None else self._check_padding(mask, tokens)  # (B, T)
         with in_mode(self, training=False):
             caches = self.make_caches(tokens.shape[0], tokens.shape[1] + steps) if use_cache else None
             ended = torch.zeros_like(tokens[:, :1], dtype=torch.bool)  # (B, 1)
             for _ in range(steps):
-                logits = self(new if use_cache else tokens, caches=caches, last_only=True)[:, -1]  # (B, V)
+                read = new if use_cache else tokens
+                options = {} if real is None else self._of_padding(real, read.shape[1], use_cache)
+                logits = self(read, caches=caches, last_only=True, **options)[:, -1]  # (B, V)
                 new = choose(logits, temperature, top_k, generator, top_p=top_p)[:, None]  # (B, 1)
                 new = new if eos is None else new.masked_fill(ended, eos)
                 tokens = torch.cat([tokens, new], 1)
+                real = None if real is None else F.pad(real, (0, 1), value=True)
                 if on_token is not None:
                     on_token(new[:, 0])
                 if eos is not None:
@@ -233,6 +267,27 @@ class Decoder(nn.Module):
         if low < 0 or high >= self.vocab_size:
             raise ValueError(f"tokens must lie between 0 and {self.vocab_size - 1}, got {low} to {high}")
 
+    def _check_padding(self, mask: Tensor, tokens: Tensor) -> Tensor:
+        require_tensor("mask", mask)
+        if mask.dtype != torch.bool:
+            raise TypeError(f"mask must be boolean, False = padding, got {mask.dtype}")
+        if shape(mask) != shape(tokens):
+            raise ValueError(f"mask must be (B, T) = {shape(tokens)}, got {shape(mask)}")
+        if mask.device != tokens.device:
+            raise ValueError(f"mask must be on the device of tokens, {tokens.device}, got {mask.device}")
+        if bool((mask[:, :-1] & ~mask[:, 1:]).any()) or not bool(mask[:, -1].all()):
+            raise ValueError(
+                "mask must be False on the left of a row only, got padding behind or between tokens"
+            )
+        return mask
+
+    def _of_padding(self, real: Tensor, T: int, cached: bool) -> dict[str, Tensor]:
+        """Return mask and positions of the last ``T`` of real tokens and padding ``(B, S)``."""
+        options = {"mask": real[:, None, None]}  # (B, 1, 1, S)
+        if self.alibi and cached:
+            return options
+        return options | {"positions": (real.cumsum(1) - 1).clamp(min=0)[:, real.shape[1] - T :]}
+
     def _check_caches(self, caches: list[KVCache] | None) -> tuple[int, bool]:
         """Return the next position, and whether there may be one after the last."""
         if caches is None:
@@ -255,14 +310,44 @@ class Decoder(nn.Module):
             )
         return lengths[0], self.position_embedding is None and caches[0].keep_first is not None
 
-    def _embed(self, tokens: Tensor) -> Tensor:
+    def _embed(self, tokens: Tensor, start: int, positions: Tensor | None) -> Tensor:
         tokens = tokens.long()
         # the kernel for CPUs looks at every token anyway: only when it complains is there something to say
         try:
-            return self.token_embedding(tokens)  # (B, T, C)
+            x = self.token_embedding(tokens)  # (B, T, C)
         except IndexError:
             self._check_vocabulary(tokens)
             raise
+        if self.position_embedding is None:
+            return x
+        if positions is None:
+            return x + self.position_embedding(
+                torch.arange(start, start + tokens.shape[1], device=tokens.device)
+            )
+        try:
+            return x + self.position_embedding(positions.long())
+        except IndexError:
+            low, high = (int(position) for position in positions.aminmax())
+            raise ValueError(
+                f"positions must lie between 0 and {self.max_length - 1}, got {low} to {high}"
+            ) from None
+
+    def _bias(self, tokens: Tensor, caches: list[KVCache] | None, positions: Tensor | None) -> Tensor | None:
+        """Return what ALiBi adds to the scores of every block."""
+        if not self.alibi:
+            return None
+        T = tokens.shape[1]
+        if caches is None:
+            keys = torch.arange(T, device=tokens.device) if positions is None else positions
+        elif positions is None:
+            keys = caches[0].positions_with(T)
+        else:
+            raise ValueError(
+                "with alibi and caches distances are counted from what is cached: leave positions out; "
+                "padding on the left and packed documents change no distance"
+            )
+        queries = keys[..., keys.shape[-1] - T :]
+        return alibi_between(self.blocks[0].attention.num_heads, queries, keys)
 
     def _check_sampling(
         self,
@@ -289,7 +374,7 @@ class Decoder(nn.Module):
 
 def _check_names(block: dict[str, object]) -> None:
     """Refuse an argument that no block has in the name of the class that was called."""
-    known = inspect.signature(TransformerBlock.__init__).parameters
+    known = set(inspect.signature(TransformerBlock.__init__).parameters) - {"context"}
     for name in block:
         if name not in known:
             from difflib import get_close_matches

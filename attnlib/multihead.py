@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from attnlib._check import (
     check_bias,
+    check_causal,
     check_mask,
     check_rotary,
     require_same_kind,
@@ -22,6 +23,7 @@ from attnlib._plan import Plan
 from attnlib.backends.choose import attend
 from attnlib.backends.dense import dense_attention
 from attnlib.cache import KVCache
+from attnlib.positions import check_own_positions
 
 
 class MultiHeadAttention(nn.Module):
@@ -92,6 +94,7 @@ class MultiHeadAttention(nn.Module):
         causal: bool = False,
         bias: Tensor | None = None,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
+        positions: Tensor | None = None,
         need_weights: bool = False,
         cache: KVCache | None = None,
     ) -> Tensor | tuple[Tensor, Tensor]:
@@ -115,6 +118,8 @@ class MultiHeadAttention(nn.Module):
                 heads and their positions ``(T,)`` that returns the heads turned. It is called once, with
                 all of them, ``(B, H + Hkv, T, D)``. Positions go on where a cache ends, and the cache
                 keeps its keys turned.
+            positions: Those that ``rotary`` turns by, if they are others: ``(T,)``, or ``(B, T)`` where each
+                sequence has its own, which reach ``rotary`` as ``(B, 1, T)``.
             need_weights: Whether to return the weights too; they are those before dropout, so
                 that their rows sum to one.
             cache: Keys and values of the positions before ``x``. Those of ``x`` are added to it, and
@@ -130,7 +135,7 @@ class MultiHeadAttention(nn.Module):
             ValueError: If a shape is wrong, the cache is full, or a context comes with a cache or with
                 ``rotary``: between two sequences there is no distance to turn by.
         """
-        self._check(x, context, cache, rotary)
+        self._check(x, context, causal, cache, rotary, positions)
         context = x if context is None else context
         B, T, S = x.shape[0], x.shape[1], context.shape[1]
         S = S if cache is None else cache.length_with(T)
@@ -139,7 +144,8 @@ class MultiHeadAttention(nn.Module):
         k = self._split(self.k_proj(context))  # (B, Hkv, S, D)
         v = self._split(self.v_proj(context))  # (B, Hkv, S, D)
         if rotary is not None:
-            q, k = _turn(rotary, q, k, 0 if cache is None else cache.next_position)
+            start = 0 if cache is None else cache.next_position
+            q, k = _turn(rotary, q, k, _for_heads(positions, start, T, q.device))
         if cache is not None:
             window = cache.window_mask(T) if causal else None
             if window is not None:
@@ -261,7 +267,15 @@ class MultiHeadAttention(nn.Module):
                 f"convert {name}, or the layer, with .to(dtype)"
             )
 
-    def _check(self, x: Tensor, context: Tensor | None, cache: KVCache | None, rotary: object) -> None:
+    def _check(
+        self,
+        x: Tensor,
+        context: Tensor | None,
+        causal: bool,
+        cache: KVCache | None,
+        rotary: object,
+        positions: Tensor | None,
+    ) -> None:
         for name, t in (("x", x), ("context", context)):
             if t is not None:
                 self.check_input(name, t)
@@ -279,7 +293,12 @@ class MultiHeadAttention(nn.Module):
                 raise ValueError("a cache is for self-attention: give either context or cache, got both")
             if rotary is not None:
                 raise ValueError("rotary is for self-attention: give either context or rotary, got both")
+        check_causal(causal)
         check_rotary(rotary)
+        if positions is not None:
+            if rotary is None:
+                raise ValueError("positions are what rotary turns by: give both, got positions alone")
+            check_own_positions(positions, x.shape[0], x.shape[1], x.device)
         if cache is not None:
             self._check_cache(x, cache)
 
@@ -338,11 +357,17 @@ def copy_parameters(source: nn.Module, to: nn.Module) -> None:
         mine.requires_grad_(theirs.requires_grad)
 
 
+def _for_heads(positions: Tensor | None, start: int, T: int, device: torch.device) -> Tensor:
+    """Return positions that broadcast to heads ``(B, H, T)``: those from ``start`` on if none are given."""
+    if positions is None:
+        return torch.arange(start, start + T, device=device)  # (T,)
+    return positions if positions.ndim == 1 else positions[:, None]  # (B, 1, T)
+
+
 def _turn(
-    rotary: Callable[[Tensor, Tensor], Tensor], q: Tensor, k: Tensor, start: int
+    rotary: Callable[[Tensor, Tensor], Tensor], q: Tensor, k: Tensor, positions: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Turn queries and keys in one go, so that the angles are computed once."""
-    positions = torch.arange(start, start + q.shape[2], device=q.device)  # (T,)
     heads = torch.cat([q, k], 1)  # (B, H + Hkv, T, D)
     turned = rotary(heads, positions)
     require_tensor("what rotary returns", turned)

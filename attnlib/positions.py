@@ -130,6 +130,18 @@ def check_turned_width(turn: object, head_dim: int) -> None:
         raise ValueError(f"dim of rotary must be at most the width D = {head_dim} of a head, got {dim}")
 
 
+def check_own_positions(positions: object, B: int, T: int, device: torch.device) -> None:
+    """Refuse what is not the positions of ``B`` sequences of ``T`` tokens, together or each for itself."""
+    require_tensor("positions", positions)
+    assert isinstance(positions, Tensor)
+    if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
+        raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
+    if shape(positions) not in ((T,), (B, T), (1, T)):
+        raise ValueError(f"positions must be (T,) or (B, T) = ({B}, {T}), got {shape(positions)}")
+    if positions.device != device:
+        raise ValueError(f"positions must be on the device of x, {device}, got {positions.device}")
+
+
 def rotate(x: Tensor, cos: Tensor, sin: Tensor, *, interleaved: bool = False) -> Tensor:
     """Turn pairs of features by angles whose cosines and sines are given.
 
@@ -179,10 +191,24 @@ def alibi_bias(
     require_whole("T", T, 0)
     S = T if S is None else S
     require_whole("S", S, 0)
-    i = torch.arange(T, device=device)[:, None] + (S - T)
-    distance = (i - torch.arange(S, device=device)).abs()  # (T, S)
-    slopes = torch.tensor(_slopes(num_heads), device=device)
-    return -slopes[:, None, None] * distance  # (H, T, S)
+    i = torch.arange(T, device=device) + (S - T)
+    return alibi_between(num_heads, i, torch.arange(S, device=device))
+
+
+def alibi_between(num_heads: int, queries: Tensor, keys: Tensor) -> Tensor:
+    """Return `alibi_bias` for positions that are given.
+
+    Args:
+        num_heads: Heads H.
+        queries: Their positions, whole numbers ``(T,)``, or ``(B, T)`` where each sequence has its own.
+        keys: Likewise, ``(S,)`` or ``(B, S)``.
+
+    Returns:
+        Bias ``(H, T, S)``, or ``(B, H, T, S)``.
+    """
+    distance = (queries[..., :, None] - keys[..., None, :]).abs()  # (T, S) or (B, T, S)
+    slopes = torch.tensor(_slopes(num_heads), device=queries.device)
+    return -slopes[:, None, None] * distance[..., None, :, :]
 
 
 def _slopes(num_heads: int) -> list[float]:

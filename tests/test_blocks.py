@@ -224,7 +224,7 @@ def test_a_copy_does_not_share_an_activation_that_learns():
         (
             lambda: TransformerBlock.from_torch(nn.Linear(1, 1)),
             TypeError,
-            "layer must be a nn.TransformerEncoderLayer, got Linear",
+            "layer must be a nn.TransformerEncoderLayer or a nn.TransformerDecoderLayer, got Linear",
         ),
         (
             lambda: TransformerBlock(12, 3, norm="batch"),
@@ -267,3 +267,96 @@ def test_what_is_frozen_in_the_original_is_frozen_in_the_copy(frozen):
         "norm2.bias": {"network_norm.bias"},
     }
     assert {name for name, p in copied.named_parameters() if not p.requires_grad} == names[frozen]
+
+
+# a block that attends to a context
+
+
+def reader(**options):
+    torch.manual_seed(0)
+    return TransformerBlock(C, H, context=True, **options).to(DEVICE).eval()
+
+
+def test_a_context_is_read_between_attention_and_network():
+    made, x, context = reader(), randn(B, T, C), randn(B, 7, C, seed=1)
+    mask = torch.arange(7, device=DEVICE) < torch.tensor([7, 3], device=DEVICE)[:, None, None, None]
+    y = x + made.attention(made.attention_norm(x), causal=True)
+    z = y + made.cross_attention(made.cross_norm(y), context, mask=mask)
+    expected = z + made.down_proj(F.gelu(made.up_proj(made.network_norm(z))))
+    assert_close(made(x, context, causal=True, context_mask=mask), expected)
+    changed = context.clone()
+    changed[1, 3:] += 1.0
+    assert torch.equal(
+        made(x, changed, causal=True, context_mask=mask), made(x, context, causal=True, context_mask=mask)
+    )
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+def test_it_computes_what_a_decoder_layer_of_pytorch_computes(norm_first, bias):
+    torch.manual_seed(0)
+    theirs = nn.TransformerDecoderLayer(
+        C, H, 17, norm_first=norm_first, bias=bias, batch_first=True, layer_norm_eps=1e-3
+    )
+    for parameter in theirs.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    theirs.to(DEVICE).eval()
+    theirs.norm3.weight.requires_grad_(False)
+    ours = TransformerBlock.from_torch(theirs)
+    x, context = randn(B, T, C), randn(B, 7, C, seed=1)
+    hidden = ~causal_mask(T, device=DEVICE)
+    expected = theirs(x, context, tgt_mask=hidden, tgt_is_causal=True)
+    assert_close(ours(x, context, causal=True), expected, rtol=1e-4, atol=1e-5)
+    assert ours.cross_norm.eps == 1e-3
+    assert [name for name, p in ours.named_parameters() if not p.requires_grad] == ["network_norm.weight"]
+
+
+def test_cached_steps_with_a_context_equal_one_causal_pass():
+    made, x, context = reader(norm="rms", gated=True), randn(B, T, C), randn(B, 7, C, seed=1)
+    cache = made.attention.make_cache(B, T)
+    with torch.no_grad():
+        steps = [made(part, context, causal=True, cache=cache) for part in x.split(1, 1)]
+    assert_close(torch.cat(steps, 1), made(x, context, causal=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "message"),
+    [
+        ({"context": True}, {}, "a block made with context=True attends to a context: give one, got none"),
+        (
+            {},
+            {"context": torch.zeros(1, 2, 12)},
+            "context is for a block that attends to one: make it with TransformerBlock(..., context=True)",
+        ),
+        (
+            {},
+            {"context_mask": torch.ones(2, 2).bool()},
+            "context_mask is for a block that attends to one: make it with TransformerBlock(..., context=True)",
+        ),
+    ],
+)
+def test_a_context_without_its_attention_or_the_reverse_gets_this_message(options, given, message):
+    with pytest.raises(ValueError) as caught:
+        TransformerBlock(12, 3, **options)(torch.zeros(1, 2, 12), **given)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+def test_eps_is_that_of_every_norm(norm):
+    made = reader(norm=norm, eps=0.25)
+    assert {part.eps for part in (made.attention_norm, made.cross_norm, made.network_norm)} == {0.25}
+    x = torch.tensor([[1.0, -1.0]])
+    assert_close(make_norm(norm, 2, eps=0.25)(x), x / math.sqrt(1.25))
+
+
+def test_a_block_turns_by_the_positions_it_is_given():
+    made, x = block().eval(), randn(B, T, C)
+    positions = torch.tensor([[0, 2, 3, 7, 8], [4, 5, 6, 7, 8]], device=DEVICE)
+    turned = lambda heads, _: rotary(heads, positions[:, None])  # noqa: E731
+    assert_close(
+        made(x, causal=True, rotary=rotary, positions=positions), made(x, causal=True, rotary=turned)
+    )
+    with pytest.raises(
+        ValueError, match="positions are what rotary turns by: give both, got positions alone"
+    ):
+        made(x, positions=positions)

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib import rotary
+from attnlib import alibi_bias, document_mask, rotary
+from attnlib.backends import choose as choose_backend
 from attnlib.instruments.counters import count_parameters
 from attnlib.model import Decoder, choose, in_mode
 from tests import DEVICE, assert_close
@@ -25,8 +26,9 @@ KINDS = [
     TODAY,
     {"norm_first": False},
     {"rotary": functools.partial(rotary, base=50.0), "num_kv_heads": 2},
+    {"alibi": True, "num_kv_heads": 2},
 ]
-kinds = pytest.mark.parametrize("kind", KINDS, ids=["2018", "today", "norm last", "rotary"])
+kinds = pytest.mark.parametrize("kind", KINDS, ids=["2018", "today", "norm last", "rotary", "alibi"])
 
 
 def decoder(**options):
@@ -324,9 +326,11 @@ class NothingIsReadBack(TorchDispatchMode):
 
 
 @kinds
-def test_forward_reads_nothing_back(kind):
+def test_forward_reads_nothing_back(kind, monkeypatch):
     model, tokens = decoder(**kind), some_tokens()
-    # a CPU has nothing to wait for: there `attention` looks at the size of scores whose gradient is asked for
+    # a CPU has nothing to wait for: there `attention` looks at the size of scores whose gradient is asked for,
+    # and at what a mask or a bias lets through
+    monkeypatch.setattr(choose_backend, "not_finite", lambda x: False)
     with NothingIsReadBack(), torch.set_grad_enabled(DEVICE.type != "cpu"):
         model(tokens)
         model(tokens, caches=model.make_caches(3))
@@ -807,3 +811,176 @@ def test_rolling_caches_carry_a_text_past_the_longest():
     assert [cache.next_position for cache in caches] == [2 * LONGEST] * LAYERS
     with pytest.raises(ValueError, match="there are positions for max_length = 11 tokens, got 12 after 0"):
         decoder()(tokens[:, :12], caches=decoder().make_caches(3, 6, keep_first=2))
+
+
+# rows of several lengths, and several documents in a row
+
+
+def padded(lengths, T):
+    """Tokens ``(B, T)`` with padding on the left, and which of them are real."""
+    tokens = some_tokens(len(lengths), T, seed=3)
+    return tokens, torch.stack([torch.arange(T) >= T - n for n in lengths]).to(DEVICE)
+
+
+def positions_of(real):
+    return (real.cumsum(1) - 1).clamp(min=0)
+
+
+@kinds
+def test_each_row_of_a_ragged_batch_gets_what_it_gets_alone(kind):
+    model, (tokens, real) = sharp(**kind), padded([7, 4, 1], 7)
+    for options in ({}, {"last_only": True}):
+        got = model(tokens, mask=real[:, None, None], positions=positions_of(real), **options)
+        for row, own, keep in zip(got, tokens, real, strict=True):
+            alone = model(own[keep][None], **options)[0]
+            assert_close(row[-len(alone) :], alone, rtol=1e-4, atol=1e-4)
+
+
+@kinds
+@pytest.mark.parametrize("use_cache", [True, False])
+def test_each_row_of_a_ragged_batch_is_continued_as_it_is_alone(kind, use_cache):
+    model, (tokens, real) = sharp(**kind), padded([5, 3, 1], 5)
+    got = model.generate(tokens, 6, mask=real, use_cache=use_cache)
+    assert torch.equal(got[:, :5], tokens)
+    for row, own, keep in zip(got, tokens, real, strict=True):
+        assert torch.equal(row[5:], model.generate(own[keep][None], 6)[0, keep.sum() :])
+
+
+@kinds
+def test_documents_in_a_row_get_and_teach_what_they_do_alone(kind):
+    model, lengths = decoder(**kind), [6, 2, 5]
+    tokens = some_tokens(1, 13, seed=4)  # more than the longest sequence, since positions begin again
+    documents = torch.arange(3, device=DEVICE).repeat_interleave(torch.tensor(lengths, device=DEVICE))
+    positions = torch.cat([torch.arange(n) for n in lengths]).to(DEVICE)
+    mask = document_mask(documents[None])
+    got, parts = model(tokens, mask=mask, positions=positions), tokens.split(lengths, 1)
+    alone = torch.cat([model(part) for part in parts], 1)
+    assert_close(got, alone, rtol=1e-4, atol=1e-5)
+    assert_close(model(tokens, mask=mask, positions=positions[None]), got)
+    weights = [p for name, p in model.named_parameters() if not name.endswith("k_proj.bias")]
+    g, wanted = (torch.autograd.grad(out.square().sum(), weights) for out in (got, alone))
+    for a, b in zip(g, wanted, strict=True):
+        assert_close(a, b, rtol=1e-3, atol=1e-4 * b.abs().max().item())
+
+
+@pytest.mark.parametrize("kind", KINDS[:4])
+def test_positions_of_cached_steps_are_those_given(kind):
+    model, tokens = sharp(**kind), some_tokens()
+    positions = torch.tensor([[0, 1, 5, 6, 7], [3, 4, 5, 6, 7], [0, 2, 4, 6, 8]], device=DEVICE)
+    caches = model.make_caches(3)
+    with torch.no_grad():
+        parts = [
+            model(part, positions=own, caches=caches)
+            for part, own in zip(tokens.split([2, 1, 2], 1), positions.split([2, 1, 2], 1), strict=True)
+        ]
+    assert_close(torch.cat(parts, 1), model(tokens, positions=positions), rtol=1e-4, atol=1e-4)
+    assert not torch.allclose(model(tokens, positions=positions), model(tokens), atol=1e-2)
+
+
+def test_alibi_lowers_the_scores_of_every_block_by_distance():
+    model, tokens = sharp(alibi=True), some_tokens()
+    assert model.position_embedding is None
+    x = model.token_embedding.weight[tokens]
+    for block in model.blocks:
+        x = block(x, causal=True, bias=alibi_bias(H, 5, device=DEVICE))
+    assert_close(model(tokens), model.head(model.norm(x)))
+    gaps = torch.tensor([0, 1, 5, 6, 9], device=DEVICE)
+    bias = alibi_bias(H, 10, device=DEVICE)[:, gaps][:, :, gaps]
+    x = model.token_embedding.weight[tokens]
+    for block in model.blocks:
+        x = block(x, causal=True, bias=bias)
+    assert_close(model(tokens, positions=gaps), model.head(model.norm(x)))
+    each = torch.stack([gaps, gaps, torch.arange(5, device=DEVICE)])
+    assert_close(model(tokens, positions=each)[:2], model(tokens, positions=gaps)[:2])
+    assert_close(model(tokens, positions=each)[2], model(tokens)[2])
+
+
+@pytest.mark.parametrize("cuts", [[1] * 22, [4, 3, 15]])
+def test_alibi_counts_distances_to_what_a_rolling_cache_holds(cuts):
+    model, tokens = sharp(alibi=True), some_tokens(T=22)
+    caches, long = model.make_caches(3, 6, keep_first=2), model.make_caches(3, 22, keep_first=0)
+    got = torch.cat([model(part, caches=caches) for part in tokens.split(cuts, 1)], 1)
+    i, j = torch.arange(22, device=DEVICE)[:, None], torch.arange(22, device=DEVICE)
+    assert_close(got, model(tokens, mask=(i - j < 4) | (j < 2), caches=long), rtol=1e-4, atol=1e-4)
+
+
+MASKED = {"mask": torch.ones(3, 1, 1, 5, dtype=torch.bool, device=DEVICE)}
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, rotary=rotary, alibi=True),
+            ValueError,
+            "rotary and alibi both tell positions: give either, got both",
+        ),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, context=True),
+            TypeError,
+            "Decoder has no argument 'context', nor has a TransformerBlock",
+        ),
+        (
+            lambda: Decoder(5, 5, 12, 3, 1, eps=-1.0),
+            ValueError,
+            "eps must be a finite number of at least 0, got -1.0",
+        ),
+        (
+            lambda: decoder()(some_tokens(), positions=torch.zeros(4, device=DEVICE).long()),
+            ValueError,
+            "positions must be (T,) or (B, T) = (3, 5), got (4,)",
+        ),
+        (
+            lambda: decoder()(some_tokens(), positions=torch.zeros(5, device=DEVICE)),
+            TypeError,
+            "positions must be whole numbers, got torch.float32",
+        ),
+        (
+            lambda: decoder()(some_tokens(), positions=[0, 1, 2, 3, 4]),
+            TypeError,
+            "positions must be a torch.Tensor, got list; wrap it in torch.as_tensor",
+        ),
+        (
+            lambda: decoder().cpu()(some_tokens().cpu(), positions=torch.arange(7, 12)),
+            ValueError,
+            "positions must lie between 0 and 10, got 7 to 11",
+        ),
+        (
+            lambda: decoder(alibi=True)(
+                some_tokens(), positions=torch.arange(5, device=DEVICE), caches=decoder().make_caches(3)
+            ),
+            ValueError,
+            "with alibi and caches distances are counted from what is cached: leave positions out; "
+            "padding on the left and packed documents change no distance",
+        ),
+        (
+            lambda: decoder()(some_tokens(), mask=torch.ones(4, 5, dtype=torch.bool, device=DEVICE)),
+            ValueError,
+            "mask must broadcast",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(), 1, mask=torch.ones(3, 5, device=DEVICE)),
+            TypeError,
+            "mask must be boolean, False = padding, got torch.float32",
+        ),
+        (
+            lambda: decoder().generate(some_tokens(), 1, **MASKED),
+            ValueError,
+            "mask must be (B, T) = (3, 5), got (3, 1, 1, 5)",
+        ),
+        *(
+            (
+                lambda where=where: decoder().generate(
+                    some_tokens(), 1, mask=torch.arange(5, device=DEVICE).expand(3, 5) != where
+                ),
+                ValueError,
+                "mask must be False on the left of a row only, got padding behind or between tokens",
+            )
+            for where in (1, 4)
+        ),
+    ],
+)
+def test_masks_and_positions_that_do_not_fit_get_this_message(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message or (message == "mask must broadcast" in str(caught.value))
