@@ -18,9 +18,9 @@ CONF = """
 import sys, yaml
 sys.path.insert(0, {ext!r})
 import paying_attention
-from paying_attention.site import social_card, stored_run
+from paying_attention.site import sharing, stored_run
 paying_attention.BEFORE.remove(stored_run.refuse)  # nothing here was run
-paying_attention.AFTER_BUILD.remove(social_card.finish)
+paying_attention.AFTER_BUILD.remove(sharing.take_cards)
 book = yaml.safe_load(open({config!r}))["sphinx"]["config"]
 globals().update({{name: value for name, value in book.items() if name != "extensions"}})
 left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension")

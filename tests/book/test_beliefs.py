@@ -3,7 +3,7 @@
 import pytest
 from docutils import nodes
 
-from paying_attention.page.beliefs import belief
+from paying_attention.page.deeper import belief
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import nbformat
 
 from paying_attention import AFTER_BUILD, browser
-from paying_attention.page.first_state import END, MARK, finish, with_drawings
+from paying_attention.page.first_state import END, MARK, draw_first_states, with_drawings
 from tests.book import CHAPTERS, CONFIG
 from tools.execute_notebooks import STATE
 from tools.store_front_ends import present
@@ -23,14 +23,14 @@ def test_where_there_is_no_chromium_pages_stay_as_they_are(tmp_path, monkeypatch
     page.write_text(VIEW)
     monkeypatch.setattr("paying_attention.browser.find", lambda: None)
     app = type("App", (), {"outdir": tmp_path, "builder": type("Builder", (), {"format": "html"})})
-    finish(app, None)
+    draw_first_states(app, None)
     assert page.read_text() == VIEW
     monkeypatch.undo()
     assert browser.find()
 
 
 def test_the_drawing_is_part_of_the_build():
-    assert finish in AFTER_BUILD
+    assert draw_first_states in AFTER_BUILD
     assert CONFIG["sphinx"]["local_extensions"] == {"paying_attention": "book/_ext"}
 
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paying_attention.site.metadata import feed
+from paying_attention.site.sharing import feed
 from tests.book import CONFIG, PAGES
 
 BASE = CONFIG["html"]["baseurl"]

@@ -5,7 +5,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from docutils import nodes
 
-from paying_attention.light.stranded import Unbroken
+from paying_attention.light.formulas import Unbroken
 from paying_attention.page.guess import GuessError, facts, make_card
 from tests.book.conftest import visits
 

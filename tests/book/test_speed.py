@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from paying_attention.light.used_styles import used, words
+from paying_attention.light.light_page import used, words
 from tests.book import CHAPTERS, PAGES
 
 FORMULA = re.compile(r'class="(?:amsmath )?math notranslate')

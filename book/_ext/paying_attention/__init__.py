@@ -11,38 +11,33 @@ import myst_nb.sphinx_
 from myst_nb.sphinx_ import SphinxNbRenderer
 
 from paying_attention.html_element import VISITORS, html_element
-from paying_attention.light import fonts, formulas, icons, light_head, offline
-from paying_attention.light.stranded import Unbroken
+from paying_attention.light import fonts, formulas, light_page
 from paying_attention.links import cards, chapter_map, claims_index
 from paying_attention.links.bibliography import References
 from paying_attention.links.cards import Cards
 from paying_attention.page import (
-    explorable,
+    explorables,
     figure_numbers,
     first_state,
     guess,
     practice,
     reading_time,
     svg_figures,
-    widget_state,
-    writer_weights,
 )
-from paying_attention.page.beliefs import Beliefs
-from paying_attention.page.deeper import Deeper
+from paying_attention.page.deeper import Beliefs, Deeper, WaitingSetup
 from paying_attention.page.guess import Guesses
 from paying_attention.page.margin_notes import MarginNotes
 from paying_attention.page.practice import Practice, Progress
 from paying_attention.page.proof import Proofs
 from paying_attention.page.reading_time import ReadingTime
 from paying_attention.page.svg_figures import InlineFigures
-from paying_attention.page.waiting_setup import WaitingSetup
-from paying_attention.site import counts, metadata, section_search, social_card, stored_run
+from paying_attention.site import counts, section_search, sharing, stored_run
 
 DIRECTIVES = {
     "chapter-map": chapter_map.ChapterMap,
     "claim": claims_index.OneClaim,
     "claims": claims_index.Claims,
-    "explorable": explorable.Explorable,
+    "explorable": explorables.Explorable,
     "progress": Progress,
     "references": References,
 }
@@ -55,7 +50,7 @@ NODES = {
 }
 
 # before anything is read; the configuration comes after the extensions that read it, so that ours is last
-CONFIGURED = [metadata.where_nothing_is_found]
+CONFIGURED = [sharing.where_nothing_is_found]
 BEFORE = [
     stored_run.refuse,
     section_search.replace_search,
@@ -82,28 +77,28 @@ POST_TRANSFORMS = {
         WaitingSetup,  # answers are veiled, and cells not yet rearranged
         Proofs,
         MarginNotes,
-        Unbroken,
+        formulas.Unbroken,
         Deeper,  # all inside is in its place
     ],
 }
 HEADS = [
     fonts.ask_early,
-    metadata.tags,
+    sharing.describe_page,
     practice.fill_launch,  # after the theme has made its menu
-    widget_state.move,  # after MyST-NB has added the state
+    explorables.move_state,  # after MyST-NB has added the state
 ]
 
 # after the build, on the written files
 AFTER_BUILD = [
-    offline.finish,
-    metadata.finish,
+    light_page.repair,
+    sharing.describe_site,
     section_search.write_index,
-    icons.finish,  # all that writes icons has
-    formulas.finish,
-    light_head.finish,  # all that adds a style or a script has
-    writer_weights.finish,  # not looked into for the names of classes
-    first_state.finish,  # the pages as a browser shows them
-    social_card.finish,  # with the first states
+    light_page.draw_icons,
+    formulas.set_formulas,
+    light_page.join_styles,  # nothing adds a style or a script to a page after this
+    explorables.ship_weights,  # not looked into for the names of classes
+    first_state.draw_first_states,  # the pages are as a browser shows them
+    sharing.take_cards,  # with the first states
 ]
 
 LATE = 900  # of an event: what Sphinx, the theme and other extensions do comes first

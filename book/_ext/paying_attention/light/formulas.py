@@ -7,6 +7,8 @@ style sheet and the fonts for it. Without a Chromium, pages with a formula ask f
 There MathJax's menu offers renderers and readers that are not shipped, and stores the choice: from then on no
 formula is set. `enableMenu: false` in ``_config.yml`` hides it, but what a reader once stored is read all the
 same, unless it is looked for under another name.
+
+A comma or a full stop after a formula stays on its line.
 """
 
 from __future__ import annotations
@@ -17,9 +19,12 @@ from importlib.metadata import files
 from pathlib import Path
 from shutil import copy2
 
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 from paying_attention import browser
+from paying_attention.html_element import element
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +114,7 @@ def with_tex(formula: str, tex: str) -> str:
     return formula.replace("<math ", f'<math alttext="{written}" ', 1)
 
 
-def finish(app, error) -> None:
+def set_formulas(app, error) -> None:
     """Set the formulas of all pages, or leave MathJax to those that have one."""
     if error or app.builder.name != "html":
         return
@@ -135,3 +140,31 @@ def finish(app, error) -> None:
         if done or not MATHS.search(text):
             text = SCRIPTS.sub("", text)
         page.write_text(MATHS.sub(lambda m: m[1] + done.get(m[3], m[3]) + m[4], text), "utf8")
+
+
+PUNCTUATION = re.compile(r"[.,;:?!)’”]+")
+
+
+def after(formula: nodes.math) -> nodes.Text | None:
+    """Return the text that follows a formula without a blank, if it does."""
+    follows = formula.next_node(descend=False, siblings=True)
+    return follows if isinstance(follows, nodes.Text) and PUNCTUATION.match(follows) else None
+
+
+class Unbroken(SphinxPostTransform):
+    """Keep each formula and the punctuation after it together."""
+
+    formats = ("html",)
+
+    def run(self, **_: object) -> None:
+        """Wrap them."""
+        for formula in list(self.document.findall(nodes.math)):
+            follows = after(formula)
+            if follows is None:
+                continue
+            marks = PUNCTUATION.match(follows)[0]
+            beside = follows.parent  # where equal texts may come before it
+            place = next(i for i, node in enumerate(beside) if node is follows)
+            beside[place] = nodes.Text(follows[len(marks) :])
+            whole = element("span", formula.deepcopy(), nodes.Text(marks), class_="pa-unbroken")
+            formula.parent.replace(formula, whole)

@@ -23,7 +23,7 @@ UNNEEDED = r"^https?:|\.(png|svg)|/(mathjax|fontawesome)|/_static/(?!hydrate-wid
 TAKE = (Path(__file__).parent / "first_state.js").read_text("utf8")
 
 
-def finish(app, error) -> None:
+def draw_first_states(app, error) -> None:
     """Draw the first state into every page that has a view."""
     if error or app.builder.format != "html":
         return

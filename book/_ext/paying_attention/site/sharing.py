@@ -1,21 +1,29 @@
 """What a page says of itself to search engines, to those who share it, and to browsers.
 
-Each page gets a description, Open Graph tags, structured data and a Content-Security-Policy; the site a
-sitemap, a robots.txt and a feed of its changes. The address of the site is `html.baseurl` in `_config.yml`
-and stands nowhere else; the page for what is not found takes its folder from there.
+Each page gets a description, Open Graph tags, structured data, a Content-Security-Policy and a picture by
+which it is shared: its title, its question, its first figure. A headless Chromium opens each built page, puts
+that card in place of what it shows and takes a photograph, beside the page and under its name
+(``book/index.png``); without a Chromium there are no cards. The site gets a sitemap, a robots.txt and a feed
+of its changes. The address of the site is `html.baseurl` in `_config.yml` and stands nowhere else; the page
+for what is not found takes its folder from there.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import time
 from html import escape, unescape
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
+from sphinx.util import logging
 
+from paying_attention import browser
 from paying_attention.page.reading_time import minutes
+
+logger = logging.getLogger(__name__)
 
 ROOT = Path(__file__).parents[4]
 LONGEST = 200
@@ -26,6 +34,9 @@ POLICY = (
 )
 SUBJECT = "an executable book on the attention mechanism"
 LICENCE = "https://creativecommons.org/licenses/by/4.0/"
+SIZE = {"width": 1200, "height": 630}  # what the large services ask for
+UNNEEDED = re.compile(r"^https?:|\.js(\?|$)|/fontawesome/")
+CARD = (Path(__file__).parent / "social_card.js").read_text("utf8")
 
 
 def description(doctree: nodes.document) -> str:
@@ -74,7 +85,7 @@ def address(app, page: str) -> str:
     return urljoin(app.config.html_baseurl, app.builder.get_target_uri(page))
 
 
-def tags(app, page: str, template: str, context: dict, resolved: nodes.document | None) -> None:
+def describe_page(app, page: str, template: str, context: dict, resolved: nodes.document | None) -> None:
     """Write the head of a page."""
     head = [f'<meta http-equiv="Content-Security-Policy" content="{POLICY}" />']
     if resolved is not None:
@@ -126,7 +137,7 @@ def feed(changelog: str, title: str, author: str, base: str) -> str:
     )
 
 
-def finish(app, error) -> None:
+def describe_site(app, error) -> None:
     """Write what belongs to the site as a whole."""
     if error or app.builder.format != "html":
         return
@@ -142,3 +153,25 @@ def finish(app, error) -> None:
 def where_nothing_is_found(app, config) -> None:
     """Give the page for what is not found the folder of the site: it is served below any address."""
     config.notfound_urls_prefix = urlsplit(config.html_baseurl).path
+
+
+def take_cards(app, error) -> None:
+    """Take a photograph of every page that has a source."""
+    if error or app.builder.format != "html" or (chromium := browser.find()) is None:
+        return
+    started = time.perf_counter()
+    pages = [Path(app.outdir) / app.builder.get_target_uri(name) for name in sorted(app.env.found_docs)]
+    take(pages, chromium, app.config.html_title)
+    logger.info("social cards: %d in %.1f s", len(pages), time.perf_counter() - started)
+
+
+def take(pages: list[Path], chromium: str, book: str) -> None:
+    """Photograph the card of each page."""
+    with browser.opened(chromium) as opened:
+        context = opened.new_context(viewport=SIZE, color_scheme="light", bypass_csp=True)
+        context.route(UNNEEDED, lambda route: route.abort())
+        tab = context.new_page()
+        for page in pages:
+            tab.goto(page.as_uri(), wait_until="domcontentloaded")
+            tab.evaluate(CARD, book)
+            tab.screenshot(path=page.with_suffix(".png"))
