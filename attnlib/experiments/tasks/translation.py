@@ -46,7 +46,7 @@ def number_words(count: int = 1000) -> NumberWords:
         ImportError: If the package num2words is not installed.
         ValueError: If the count is not between 1 and 1000.
 
-    Chapter 3 learns to translate them.
+    Chapter 1 learns to translate them.
     """
     if not 1 <= count <= 1000:
         raise ValueError(f"count must lie between 1 and 1000, got {count}")
