@@ -48,9 +48,7 @@ OTHERS = {
     "test_main",
     "test_mutation",
     "test_package",
-    "test_plotting",
     "test_settings",
-    "test_widgets",
 }
 UNUSED = shutil.ignore_patterns(".*", "__pycache__", "_build", "build", "dist", "node_modules", "*.egg-info")
 ENDED = (-signal.SIGXCPU, -signal.SIGALRM)

@@ -1,6 +1,3 @@
-import itertools
-
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -8,27 +5,7 @@ import torch
 from matplotlib.colors import to_hex
 
 from attnlib import plotting
-
-mpl.use("Agg")
-
-
-@pytest.fixture(autouse=True)
-def _close():
-    yield
-    plt.close("all")
-
-
-def labels(ax):
-    return [t for t in ax.texts if t.get_text()]
-
-
-def assert_readable(ax):
-    """No label covers another, and none sticks out of the frame."""
-    renderer = ax.figure.canvas.get_renderer()
-    boxes = [t.get_window_extent(renderer) for t in labels(ax)]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-    frame = ax.get_window_extent(renderer)
-    assert all(frame.x0 - 1 < b.x0 and b.x1 < frame.x1 + 1 for b in boxes)
+from tests.plotting.axes import assert_readable, labels
 
 
 def test_crowded_words_keep_their_labels_apart():
@@ -97,41 +74,3 @@ def test_maps_draw_where_they_are_told():
     assert plotting.two_steps([1.0, 0.0], [0.0, 1.0], **names, ax=ax) is ax
     assert plotting.dot_rows(["x"], {"n": [1]}, ax=ax) is ax
     assert plotting.against_chance([1, 2], {"x": 1}, ax=ax) is ax
-
-
-def test_rows_of_dots_are_joined_from_the_first_to_the_second_and_have_a_column_beside():
-    series = {"with": torch.tensor([10.0, 20.0]), "without": [5, 6], "neither": [1, 2]}
-    ax = plotting.dot_rows(["x", "y"], series, beside=("agree", ["0.8", "0.1"]), xlabel="%")
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["x", "y"]
-    assert [line.get_xdata().tolist() for line in ax.lines] == [[10, 20], [5, 6], [1, 2]]
-    assert [path.tolist() for path in ax.collections[0].get_segments()] == [
-        [[10, 0], [5, 0]],
-        [[20, 1], [6, 1]],
-    ]
-    assert [t.get_text() for t in ax.texts] == ["agree", "0.8", "0.1"]
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == list(series)
-    assert ax.yaxis_inverted()
-
-
-def test_rows_of_dots_need_an_entry_for_each_label():
-    with pytest.raises(ValueError, match=r"n must have one entry for each of 2 labels, got \(1,\)"):
-        plotting.dot_rows(["x", "y"], {"n": [1]})
-    with pytest.raises(ValueError, match=r"agree must have one entry for each of 2 labels, got \(3,\)"):
-        plotting.dot_rows(["x", "y"], {"n": [1, 2]}, beside=("agree", ["a", "b", "c"]))
-
-
-def test_named_numbers_stand_over_the_hill_of_chance_from_the_top():
-    named = {"cat, dog": 0.9, "cat, car": 0.1}
-    ax = plotting.against_chance(np.random.default_rng(0).normal(size=500) / 5, named, name="by chance")
-    assert [t.get_text() for t in ax.texts] == ["by chance", "cat, dog  0.90", "cat, car  0.10"]
-    (x, high), (other, low) = (line.get_xydata()[0] for line in ax.lines)
-    assert (x, other) == (0.9, 0.1)
-    assert high > low > 4
-    assert_readable(ax)
-
-
-def test_the_mean_of_chance_is_marked_if_it_is_given():
-    ax = plotting.against_chance(np.random.default_rng(0).normal(size=500) / 5, {"x": 0.9}, mean=0.05)
-    assert ax.texts[0].get_text() == "at random,\nmean 0.05"
-    assert ax.collections[0].get_segments()[0][:, 0].tolist() == [0.05, 0.05]
-    assert_readable(ax)

@@ -1,5 +1,3 @@
-"""Sentences whose words hear each other."""
-
 import re
 
 import pytest

@@ -1,16 +1,10 @@
-"""Clocks, arrows that turn, and the same words in two orders."""
-
 import math
 import re
 
 import pytest
-import torch
 
 from attnlib import plotting
-
-
-def said(drawing):
-    return re.findall(r">([^<>]+)</text>", drawing._repr_svg_())
+from tests.plotting.drawn import said
 
 
 def test_a_row_for_each_place_and_a_dial_for_each_hand():
@@ -64,55 +58,3 @@ def test_a_hand_that_has_been_round_has_nothing_new():
     drawn = plotting.swept_dials([1.0], 63, 127)
     assert said(drawn)[-1] == "every angle seen"
     assert f'fill="{plotting.SERIES[1]}"' not in drawn._repr_svg_()
-
-
-def test_the_last_token_said_finds_what_followed_it():
-    drawn = plotting.copy_steps("rftk", said=2)
-    assert said(drawn)[:7] == ["r", "f", "t", "k", "|", "r", "f"]
-    assert [text for text in said(drawn) if text.startswith("after")] == [
-        "after r",
-        "after f",
-        "after t",
-        "after f?",
-    ]
-    assert "4 back" in said(drawn)
-    assert said(drawn)[-2:] == ["t", "says"]
-
-
-def test_the_two_heads_that_copy_are_named_instead_of_distances():
-    drawn = plotting.copy_steps(["moon", "fish", "tree"], said=2, sign="", heads=("first", "second"))
-    told = said(drawn)
-    assert told[:5] == ["moon", "fish", "tree", "moon", "fish"]
-    assert [text for text in told if text[0].isdigit()] == ["1. first:", "2. second:"]
-    assert told.count("after fish") == told.count("after fish?") == 1
-    assert not any("distance" in text for text in told)
-    assert told[-2:] == ["tree", "says"]
-
-
-@pytest.mark.parametrize(
-    ("tokens", "count", "message"),
-    [("abca", 1, "all be different"), ("abc", 0, "at least 1 and below 3"), ("abc", 3, "got 3")],
-)
-def test_what_cannot_be_copied_is_refused(tokens, count, message):
-    with pytest.raises(ValueError, match=message):
-        plotting.copy_steps(tokens, said=count)
-
-
-def test_a_line_joins_each_word_to_itself_where_its_vector_is_the_same():
-    x = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    words = ["dog", "bites", "man"]
-    drawn = plotting.two_orders(words, words[::-1], (x, x.flip(0)))
-    assert drawn._repr_svg_().count("<path") == 3
-    other = x.flip(0)
-    other[0, 0] += 1
-    assert plotting.two_orders(words, words[::-1], (x, other))._repr_svg_().count("<path") == 2
-
-
-@pytest.mark.parametrize(
-    ("second", "rows", "message"),
-    [(["dog", "eats"], 2, "same words, each once"), (["bites", "dog"], 3, "must have a vector")],
-)
-def test_orders_of_other_words_are_refused(second, rows, message):
-    x = torch.zeros(rows, 2)
-    with pytest.raises(ValueError, match=message):
-        plotting.two_orders(["dog", "bites"], second, (x, x))

@@ -1,81 +1,9 @@
-"""Numbers under the words of a sentence, and a sentence that is read twice."""
-
 import re
 
 import pytest
 
 from attnlib import plotting
-
-
-def said(drawing):
-    return re.findall(r">([^<>]+)</text>", drawing._repr_svg_())
-
-
-def test_every_number_stands_under_its_word_and_the_last_words_may_be_without():
-    drawn = plotting.under_words(["he", "is", "evil"], {"score": ([-1.25, 0.0], plotting.KEY)}, asks="he")
-    assert said(drawn) == ["he", "is", "evil", "score", "−1.25", "0"]
-    assert drawn._repr_svg_().count("stroke-dasharray") == 1
-
-
-def test_a_row_has_its_own_decimals():
-    rows = {"a": ([0.25], plotting.KEY), "b": ([2.5], plotting.WEIGHT)}
-    assert said(plotting.under_words(["he"], rows, digits=[2, 1])) == ["he", "a", "0.25", "b", "2.5"]
-
-
-def test_a_row_may_be_without_numbers():
-    drawn = plotting.under_words(["he", "is"], {"changed": ([0.0, 1.0], plotting.KEY)}, digits=[None])
-    assert said(drawn) == ["he", "is", "changed"]
-    assert f'fill="{plotting.KEY}" fill-opacity="0.5"' in drawn._repr_svg_()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [({"asks": "she"}, "asks must be one of the words, got 'she'"), ({}, "at most 1 numbers, got 2")],
-)
-def test_what_does_not_fit_the_words_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        plotting.under_words(["he"], {"a": ([0.25, 0.5], plotting.KEY)}, **options)
-
-
-def test_the_second_look_carries_what_the_first_has_fetched():
-    drawn = plotting.two_looks("Goku is evil, meaning", "evil,", ["Goku"], ("first", "second"))
-    assert said(drawn).count("+ evil") == 1
-    assert said(drawn).count("meaning") == 3  # in the sentence, and as the one who asks
-    assert said(drawn).count("all") == said(drawn).count("?") == 1
-
-
-def test_the_names_of_a_look_can_have_roles():
-    roles = {"roles": ["throws", "is hit"]}
-    drawn = plotting.two_looks("Goku at Frieza evil,", "evil,", ["Goku", "Frieza"], ("one", "two"), **roles)
-    assert said(drawn)[-2:] == ["throws", "is hit"]
-    with pytest.raises(ValueError, match="roles must be 1, one for each of Goku, got 2"):
-        plotting.two_looks("Goku is evil,", "evil,", ["Goku"], ("one", "two"), **roles)
-
-
-def test_a_look_finds_words_of_the_sentence():
-    with pytest.raises(ValueError, match="'good' must be a word of 'Goku is evil'"):
-        plotting.two_looks("Goku is evil", "good", ["Goku"], ("first", "second"))
-
-
-def test_measured_looks_have_their_numbers_and_each_sentence_its_own():
-    rows = [[0.01, 0.0, 0.99, 0.0], [0.75, 0.25, 0.0, 0.0]]
-    texts = ["Goku is evil, meaning", "Goku is weak, meaning"]
-    drawn = plotting.two_looks(texts, ["evil,", "weak,"], ["Goku"], ("first", "second"), weights=[rows] * 2)
-    assert [said(drawn).count(part) for part in ("0.99", "0.75", "0.25", "0.01", "0.00")] == [2, 2, 0, 0, 0]
-    assert said(drawn).count("+ evil") == said(drawn).count("+ weak") == 1
-    assert not {"all", "?"} & set(said(drawn))
-    with pytest.raises(ValueError, match=r"weights must be \(2, 4\) to fit the words, got \(1, 4\)"):
-        plotting.two_looks(texts[0], "evil,", ["Goku"], ("first", "second"), weights=rows[:1])
-
-
-def test_a_fork_says_what_is_common_once():
-    drawn = plotting.forked(
-        ["Goku hits Frieza", "because he is"], [("weak,", "meaning"), ("evil,", "meaning")]
-    )
-    assert said(drawn)[:2] == ["Goku hits Frieza", "because he is"]
-    assert said(drawn)[2:] == ["weak,", "meaning", "?", "evil,", "meaning", "?"]
-    with pytest.raises(ValueError, match="a line and at least two ends, got 1 and 1"):
-        plotting.forked(["because he is"], [("weak,", "meaning")])
+from tests.plotting.drawn import said
 
 
 def map_of(**options):
