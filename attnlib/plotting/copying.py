@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from attnlib.plotting.kit.drawing import WIDEST, Drawing, column
 from attnlib.plotting.kit.style import KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT
 
-EDGE, HIGH, TOP = 8, 32, 84  # margin, height of a token, and where the tokens stand
-KEEP, FIND = "keep the token before", "find it among those kept"
+EDGE = 8  # margins
+HIGH = 32  # a token
+TOP = 84  # where the tokens stand
+KEEP = "keep the token before"  # the job of the first layer
+FIND = "find it among those kept"  # the job of the second
 
 
 def copy_steps(

@@ -9,7 +9,9 @@ from torch import Tensor
 from attnlib.plotting.kit.drawing import WIDEST, Drawing, text_width
 from attnlib.plotting.kit.style import MUTED, QUERY, SERIES, WEIGHT, array
 
-BOX, UNDER, GAP = 26, 24, 12  # of a word, of the numbers under it, between two sentences
+BOX = 26  # a word
+UNDER = 24  # the numbers under it
+GAP = 12  # between two sentences
 LABEL = 22  # of what is said above a sentence
 NUMBER = 26  # of a weight, from its middle to that of the next
 LEAST = 0.02  # weights below it are not drawn

@@ -10,8 +10,12 @@ from torch import Tensor
 from attnlib.plotting.kit.drawing import Drawing, column, text_width
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, QUERY, SERIES, WEIGHT_FILL, array
 
-EDGE, CELL, HEAD, FOOT = 8, 19, 26, 22  # margins, cells, and the lines above and below, in pixels
-ROOM, NAMES = 14, 18  # between two masks, and for names over their columns
+EDGE = 8  # margins
+CELL = 19  # a cell
+HEAD = 26  # the line above
+FOOT = 22  # the line below
+ROOM = 14  # between two masks
+NAMES = 18  # for names over their columns
 
 
 def small_masks(

@@ -12,7 +12,12 @@ from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, VAL
 
 Numbers = Tensor | np.ndarray | Sequence[Sequence[float]]
 
-EDGE, HEAD, TALL, LOW, GAP, BETWEEN = 6, 26, 34, 26, 4, 24  # margins, heights and distances, in pixels
+EDGE = 6  # margins
+HEAD = 26  # a key above its column
+TALL = 34  # a row
+LOW = 26  # a number of a value
+GAP = 4  # between rows
+BETWEEN = 24  # between the table and its output
 DARK = 0.6  # from this weight on a cell is too dark for muted digits
 
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from attnlib.plotting.kit.drawing import WIDEST, Drawing, column
 from attnlib.plotting.kit.style import GRID, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE, WEIGHT, WEIGHT_FILL
 
-EDGE, SIDE, TALL = 8, 66, 30
+EDGE = 8  # margins
+SIDE = 66  # for the names of rows
+TALL = 30  # a row
 
 
 def kv_cache(words: Sequence[str], step: int) -> Drawing:

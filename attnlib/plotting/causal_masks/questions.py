@@ -8,7 +8,10 @@ from itertools import pairwise
 from attnlib.plotting.kit.drawing import Drawing, column
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY
 
-EDGE, HIGH, BETWEEN, TOP = 8, 28, 34, 34  # margins, boxes, between the two rows, and where they begin
+EDGE = 8  # margins
+HIGH = 28  # boxes
+BETWEEN = 34  # between the two rows
+TOP = 34  # where the rows begin
 
 
 def questions(words: Sequence[str], place: int, *, names: tuple[str, str] = ("input", "answer")) -> Drawing:

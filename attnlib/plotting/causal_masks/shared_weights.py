@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting.kit.drawing import Drawing, column, text_width
 from attnlib.plotting.kit.style import INK, KEY, MUTED, WEIGHT, WEIGHT_FILL
 
-EDGE, BAR, HIGH, LABEL, BETWEEN = 8, 340, 30, 19, 12  # margins, the longest bar, its height, a line, rows
+EDGE = 8  # margins
+BAR = 340  # the longest bar
+HIGH = 30  # the height of a bar
+LABEL = 19  # a line of text
+BETWEEN = 12  # between rows
 THROWN = "set to zero afterwards"
 
 

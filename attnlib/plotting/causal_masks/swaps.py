@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from attnlib.plotting.kit.drawing import WIDEST, Drawing, text_width
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY
 
-EDGE, BOX, WIDE, TOP = 8, 26, 36, 52  # margins, letters at least and at most, where they begin, in pixels
+EDGE = 8  # margins
+BOX = 26  # a letter at least
+WIDE = 36  # a letter at most
+TOP = 52  # where the letters begin
 
 
 def swapped_answer(line: str, place: int, put: str, says: Mapping[str, str]) -> Drawing:

@@ -20,9 +20,11 @@ from attnlib.plotting.kit.style import (
     array,
 )
 
-EDGE, WRONG = 8, SERIES[3]
+EDGE = 8  # margins
+WRONG = SERIES[3]  # the colour of what is wrong
 LARGE = 14  # text of the table of tests, which many return to
-ICON, TALL = 150, 86  # of the drawing of one test, which its words stand beside
+ICON = 150  # the width of the drawing of a test, which its words stand beside
+TALL = 86  # its height
 HIGH = 24  # of a row of cells
 GAP = 28  # between groups of rows, for the name of the next
 TESTS = (

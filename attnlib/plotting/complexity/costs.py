@@ -9,7 +9,8 @@ from attnlib.plotting.kit.drawing import Drawing, text_width
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, SERIES, WEIGHT, WEIGHT_FILL
 
 LINE = 20  # from line to line
-EDGE, WIDE = 8, 480  # at that width text is nearly 10 px high on a phone
+EDGE = 8  # margins
+WIDE = 480  # the drawing: at that width text is nearly 10 px high on a phone
 
 
 def score_squares(lengths: Sequence[int], memory: tuple[float, str], *, width: int = 4) -> Drawing:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import INK, KEY, OUTPUT, QUERY, VALUE, WEIGHT
 
-EDGE, TITLE, HEAD, ROW = 10, 16, 30, 30  # around, for a title, for names of matrices, between the two ways
-CELL, APART, WAY = 8, 26, 60  # of a number, between matrices, along the arrow
+EDGE = 10  # margins
+TITLE = 16  # for a title
+HEAD = 30  # for the names of matrices
+ROW = 30  # between the two groupings
+CELL = 8  # a number
+APART = 26  # between matrices
+WAY = 60  # along the arrow
 
 
 def two_groupings(n: int, F: int, D: int) -> Drawing:

@@ -5,9 +5,16 @@ from __future__ import annotations
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, INK, MUTED
 
-EDGE, SHELF, ROAD, GAP = 8, 100, 66, 6
-CELL, HIGH, ACROSS, DOWN = 94, 74, 3, 2  # of a processor; how many are drawn
-TITLE, INSIDE = 26, 10  # for the name of the chip; around its processors
+EDGE = 8  # margins
+SHELF = 100  # slow memory
+ROAD = 66  # between slow memory and the chip
+GAP = 6  # between processors
+CELL = 94  # the width of a processor
+HIGH = 74  # its height
+ACROSS = 3  # processors that are drawn in a row
+DOWN = 2  # rows of them
+TITLE = 26  # for the name of the chip
+INSIDE = 10  # around its processors
 
 
 def two_memories(slow: str, fast: str) -> Drawing:

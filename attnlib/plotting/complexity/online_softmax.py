@@ -8,7 +8,11 @@ from collections.abc import Sequence
 from attnlib.plotting.kit.drawing import Drawing, text_width
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, VALUE, WEIGHT, WEIGHT_FILL
 
-EDGE, SLOT, TALL, HEAD, LINE = 8, 60, 74, 44, 21
+EDGE = 8  # margins
+SLOT = 60  # a key
+TALL = 74  # the highest bar
+HEAD = 44  # above the first row
+LINE = 21  # a line of text
 
 
 def online_softmax(scores: Sequence[float], values: Sequence[float], size: int) -> Drawing:

@@ -5,7 +5,11 @@ from __future__ import annotations
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, INK, MUTED, SERIES
 
-EDGE, LEFT, WIDE, TALL, GAP = 8, 84, 52, 26, 20
+EDGE = 8  # margins
+LEFT = 84  # for the names of the layers
+WIDE = 52  # the width of a token
+TALL = 26  # its height
+GAP = 20  # between two tokens
 DRAWN = 4  # tokens that are drawn before the dots
 
 

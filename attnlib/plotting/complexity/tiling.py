@@ -5,7 +5,9 @@ from __future__ import annotations
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, VALUE, WEIGHT_FILL
 
-EDGE, CELL, PANEL = 8, 44, 152
+EDGE = 8  # margins
+CELL = 44  # a tile
+PANEL = 152  # fast memory
 
 
 def tiles(rows: int, columns: int, at: tuple[int, int]) -> Drawing:

@@ -18,9 +18,18 @@ from attnlib.plotting.kit.style import (
     WEIGHT_FILL,
 )
 
-WIDTH, EDGE, TITLE, BOX, STRIP, FALL, SHELF, GAP = 470, 8, 24, 58, 17, 40, 24, 2
+WIDTH = 470  # the drawing
+EDGE = 8  # margins
+TITLE = 24  # for the name of a way
+BOX = 58  # a kernel
+STRIP = 17  # its bar of time
+FALL = 40  # the arrows to slow memory
+SHELF = 24  # slow memory
+GAP = 2  # between two kernels
 COLOURS = {"q": QUERY, "k": KEY, "v": VALUE, "o": OUTPUT}
-TABLE, SLOT, WIDE = "t", 12, 18  # the letter of the table; room for a thin arrow, and for one of the table
+TABLE = "t"  # the letter of the table
+SLOT = 12  # room for a thin arrow
+WIDE = 18  # room for an arrow of the table
 Way = tuple[Sequence[tuple[str, str, str]], str, float, tuple[float, str]]
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, KEY, MUTED, OUTPUT, QUERY, WEIGHT, WEIGHT_FILL
 
-EDGE, CELL, STEP, TOP, FLOOR, APART, SAID = 8, 17, 22, 44, 54, 34, 80  # SAID: room for the words at the right
+EDGE = 8  # margins
+CELL = 17  # a cell of the table
+STEP = 22  # from token to token in the stack
+TOP = 44  # where table and stack begin
+FLOOR = 54  # from layer to layer
+APART = 34  # between the table and the stack
+SAID = 80  # for the words at the right
 
 
 def window_reach(n: int, window: int, layers: int) -> Drawing:

@@ -7,9 +7,14 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, KEY, MUTED, OUTPUT, QUERY, VALUE
 
-EDGE, HEAD, CELL, COUNT, STEP = 8, 42, 50, 40, 38
+EDGE = 8  # margins
+HEAD = 42  # above the first row
+CELL = 50  # a cell of the state
+COUNT = 40  # the column of counts
+STEP = 38  # the column of the pair that is written
 TIGHT = 12  # how much less wide a state is where two rules stand beside their names
-TALL, NUMBER = 38, 14  # of a row, and of the number in it
+TALL = 38  # a row
+NUMBER = 14  # the number in a row
 RULES = {"add": "adding", "correct": "correcting"}
 
 

@@ -39,8 +39,15 @@ __all__ = [
 ]
 
 # what each means is the same in every figure, explorable and formula of the book
-QUERY, KEY, VALUE, WEIGHT, OUTPUT = "#1d5c96", "#a8450f", "#1e7152", "#7d4e9e", "#a3245e"
-INK, MUTED, GRID, PAPER = "#1f2730", "#55606c", "#dbd7cd", "#ffffff"
+QUERY = "#1d5c96"
+KEY = "#a8450f"
+VALUE = "#1e7152"
+WEIGHT = "#7d4e9e"
+OUTPUT = "#a3245e"
+INK = "#1f2730"
+MUTED = "#55606c"
+GRID = "#dbd7cd"
+PAPER = "#ffffff"
 WEIGHT_FILL = "#ab8ec4"  # a weight of 1 as a filled cell: pale enough for a number in ink to stand on it
 # curves of anything else: a colour-blind reader tells them apart, and from the paper
 SERIES = ("#0089a0", "#a87400", "#34414d", "#b83232")

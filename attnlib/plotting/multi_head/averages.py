@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting.kit.drawing import Drawing, column
 from attnlib.plotting.kit.style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, WEIGHT, WEIGHT_FILL
 
-EDGE, LINE, ROW = 8, 292, 138  # margins, the length of a line, and the height of its row
-BOX, ARC = 28, 26  # a token, and how much higher each arrow is than the one inside it
-SQUARE, CELL = 112, 12  # a matrix, and a table of weights
+EDGE = 8  # margins
+LINE = 292  # the length of a line
+ROW = 138  # the height of its row
+BOX = 28  # a token
+ARC = 26  # how much higher each arrow is than the one inside it
+SQUARE = 112  # a matrix
+CELL = 12  # a table of weights
 
 
 def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int, int]) -> Drawing:

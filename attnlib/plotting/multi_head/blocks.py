@@ -7,8 +7,12 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting.kit.drawing import Drawing, column, text_width
 from attnlib.plotting.kit.style import INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 
-EDGE, TALL, SIDE = 8, 28, 186
-HEAD, GAP, NAMES = 12, 2, 62  # a head, the room beside it, and that for the names of rows
+EDGE = 8  # margins
+TALL = 28  # the box of a token
+SIDE = 186  # at the right, for what is done at each level
+HEAD = 12  # the box of a head
+GAP = 2  # beside a head
+NAMES = 62  # for the names of rows
 
 
 def block(words: Sequence[str]) -> Drawing:

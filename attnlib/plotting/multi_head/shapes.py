@@ -5,8 +5,12 @@ from __future__ import annotations
 from attnlib.plotting.kit.drawing import WIDEST, Drawing
 from attnlib.plotting.kit.style import INK, KEY, MUTED, OUTPUT, PAPER, QUERY, VALUE, WEIGHT, WEIGHT_FILL
 
-GAP, EDGE, HEAD = 32, 10, 34  # between stages, around all, above for their names
-NARROW, WAY, TITLE = 24, 42, 18  # with frames: between stages, before the heads, above for a head's name
+GAP = 32  # between stages
+EDGE = 10  # margins
+HEAD = 34  # above the shapes, for their names
+NARROW = 24  # with frames, between stages
+WAY = 42  # with frames, before the heads
+TITLE = 18  # with frames, above for a head's name
 
 
 def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: bool = False) -> Drawing:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from attnlib.plotting.kit.drawing import WIDEST, Drawing, text_width
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, PAPER, QUERY, SERIES, WEIGHT
 
-EDGE, DIAL, HEAD = 8, 52, 22  # margins, dials and what is written above them, in pixels
+EDGE = 8  # margins
+DIAL = 52  # a dial
+HEAD = 22  # a line above the dials
 
 
 def clock_rows(

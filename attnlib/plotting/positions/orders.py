@@ -10,7 +10,11 @@ from torch import Tensor
 from attnlib.plotting.kit.drawing import Drawing, column
 from attnlib.plotting.kit.style import INK, OUTPUT, array
 
-EDGE, BOX, CELL, GAP, BETWEEN = 8, 26, 24, 18, 46  # margins and sizes, in pixels
+EDGE = 8  # margins
+BOX = 26  # a word
+CELL = 24  # what becomes of it
+GAP = 18  # between words
+BETWEEN = 46  # between the two orders
 
 
 def two_orders(

@@ -10,7 +10,10 @@ from torch import Tensor
 from attnlib.plotting.kit.drawing import Drawing, text_width
 from attnlib.plotting.kit.style import GRID, KEY, MUTED, QUERY, VALUE, WEIGHT, WEIGHT_FILL, array
 
-EDGE, BOX, LINE, GAP = 8, 28, 34, 30  # at the sides; of a cell; of a question; between the looks
+EDGE = 8  # margins
+BOX = 28  # a cell
+LINE = 34  # the line of a query
+GAP = 30  # between the two rows
 APART = 26  # between sentences
 
 Weights = Tensor | Sequence[Sequence[float]]

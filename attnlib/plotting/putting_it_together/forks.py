@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from attnlib.plotting.kit.drawing import SIZE, Drawing, text_width
 from attnlib.plotting.kit.style import INK, MUTED, QUERY, SERIES
 
-EDGE, TEXT, LINE = 10, 14, 40  # at the sides; the size of its text; from one end to the next
-FORK, BOX = 46, 26  # how wide the branches are; the frame at an end
+EDGE = 10  # margins
+TEXT = 14  # the size of the text
+LINE = 40  # from one end to the next
+FORK = 46  # the width of the branches
+BOX = 26  # the frame at an end
 
 
 def forked(start: Sequence[str], ends: Sequence[tuple[str, str]], *, asks: str = "?") -> Drawing:

@@ -10,7 +10,9 @@ from torch import Tensor
 from attnlib.plotting.kit.drawing import Drawing, text_width
 from attnlib.plotting.kit.style import GRID, MUTED, QUERY, array
 
-BOX, LABEL, GAP = 26, 20, 12  # of a word or a cell; of what a row is called; between rows
+BOX = 26  # a word or a cell
+LABEL = 20  # the name of a row
+GAP = 12  # between rows
 
 
 def under_words(

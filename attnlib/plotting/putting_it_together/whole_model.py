@@ -7,11 +7,17 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting.kit.drawing import SIZE, Drawing, text_width
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 
-EDGE, LAST, WIDE = 32, 236, 370  # the first road; the last one; how wide it all is
-BESIDE, LINE = LAST + 31, 15  # where what is done at a level is written; of a line of it
-LOOK, BETWEEN, BOX = 126, 16, 28  # how much of a road a look takes; what lies between two; of a word
+EDGE = 32  # where the first token is
+LAST = 236  # where the last one is
+WIDE = 370  # the drawing
+BESIDE = LAST + 31  # where it is written what is done at a level
+LINE = 15  # a line of it
+LOOK = 126  # the height of one attention
+BETWEEN = 16  # between two of them
+BOX = 28  # a word
 HEAD = 118  # where the first look begins: below words, vectors and places
-KEYS, MEET = 36, LOOK - 32  # in a look: where keys and query stand, and where what is heard arrives
+KEYS = 36  # within it, where keys and query stand
+MEET = LOOK - 32  # within it, where the weighted values arrive
 LANE = 14  # of a plain vector, beside its road
 
 

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from attnlib.plotting.kit.drawing import Drawing, column, text_width
 from attnlib.plotting.kit.style import INK, KEY, QUERY, VALUE
 
-CELL, ROW = 36, 22  # a number of a vector, in pixels
+CELL = 36  # the width of a number
+ROW = 22  # its height
 ROLES = (("Q", QUERY, "what it asks"), ("K", KEY, "how it is found"), ("V", VALUE, "what it tells"))
 
 

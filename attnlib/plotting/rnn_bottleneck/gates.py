@@ -5,13 +5,13 @@ from __future__ import annotations
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, INK, MUTED, PAPER, SERIES
 
-OLD, GATE, NEW = SERIES[0], SERIES[1], SERIES[3]  # the state, the gates, the candidate
-LINE, MIDDLE, BOXES, BUS = (
-    46,
-    100,
-    150,
-    232,
-)  # heights: of the state, of the products, of the boxes, of the inputs
+OLD = SERIES[0]  # the state
+GATE = SERIES[1]  # the gates
+NEW = SERIES[3]  # the candidate
+LINE = 46  # the height of the state
+MIDDLE = 100  # the height of the products
+BOXES = 150  # the height of the boxes
+BUS = 232  # the height of the inputs
 
 
 def gate(share: float = 0.8, old: float = 1.0, candidate: float = 0.5) -> Drawing:

@@ -7,12 +7,17 @@ from itertools import accumulate, pairwise
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import INK, MUTED, PAPER, SERIES
 
-EDGE, NAMES, ROW, DISC = 8, 118, 420, 11.5  # margin, column of names, row of words, radius of a word
+EDGE = 8  # margins
+NAMES = 118  # the column of names
+ROW = 420  # a row of words
+DISC = 11.5  # the radius of a word
 LAYER = 44  # from layer to layer of a convolution
 WINDOW = 3  # the words that a convolution mixes
 LABEL = 24  # room for a word under its number
 PALE = 0.28
-RECURRENCE, CONVOLUTION, ATTENTION = SERIES[0], SERIES[1], SERIES[3]
+RECURRENCE = SERIES[0]
+CONVOLUTION = SERIES[1]
+ATTENTION = SERIES[3]
 
 
 def paths(words: int = 8, *, ends: tuple[str, str] | None = None) -> Drawing:

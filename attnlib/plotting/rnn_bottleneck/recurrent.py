@@ -10,10 +10,15 @@ from attnlib.plotting.kit.drawing import Drawing, column, text_width
 from attnlib.plotting.kit.style import INK, MUTED, QUERY, SERIES, WEIGHT
 
 STATE = SERIES[0]
-BOX, TALL, EDGE = 36, 34, 8  # a state's box and the margin, in pixels
-SMALL, GAP, TURN = 28, 12, -38  # in a full row: the box of a state, what is between two, how words are turned
+BOX = 36  # the width of a state
+TALL = 34  # its height
+EDGE = 8  # margins
+SMALL = 28  # in a full row, the width of a state
+GAP = 12  # in a full row, between two states
+TURN = -38  # in a full row, how words are turned
 ROW = 500  # lowered letters can be read on a phone up to this width
-BRACKET, FULL = 34, 0.8  # room for the bracket over two states; the colour of a full state
+BRACKET = 34  # for the bracket over two states
+FULL = 0.8  # the opacity of a full state
 MARK = 16  # room for what is written under a state
 
 

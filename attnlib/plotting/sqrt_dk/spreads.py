@@ -11,7 +11,9 @@ from torch import Tensor
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, INK, MUTED, SERIES, WEIGHT, array, plt
 
-CELL, BETWEEN, EDGE = 30, 44, 6  # in pixels
+CELL = 30  # a cell
+BETWEEN = 44  # between tables
+EDGE = 6  # margins
 
 
 def scores_over_weights(

@@ -9,7 +9,10 @@ import numpy as np
 from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, QUERY, SERIES, WEIGHT, WEIGHT_FILL
 
-EDGE, CELL, SIDE, BETWEEN = 8, 15, 104, 24  # in pixels: margins, a cell of a mask, a block, between blocks
+EDGE = 8  # margins
+CELL = 15  # a cell of a mask
+SIDE = 104  # a block
+BETWEEN = 24  # between blocks
 
 
 def readers_and_writers(tokens: int = 4) -> Drawing:

@@ -7,10 +7,18 @@ from collections.abc import Mapping
 from attnlib.plotting.kit.drawing import Drawing, text_width
 from attnlib.plotting.kit.style import INK, MUTED, PAPER, SERIES, WEIGHT
 
-# in pixels: margins, the column on the left, a half of a block, a row, and in it a part and the road
-EDGE, LEFT, HALF, ROW, PART, ROAD = 8, 66, 113, 150, 36, 106
-UP, DOWN, BOX, NORM = 15, 57, 72, 40  # in a half: where it reads and adds; widths of a part and of a norm
-LAST = DOWN + 9 + 7 + NORM / 2  # in a half: the middle of a norm on the road
+# in pixels
+EDGE = 8  # margins
+LEFT = 66  # for the names of rows
+HALF = 113  # half a block
+ROW = 150  # a row
+PART = 36  # attention or feed-forward network
+ROAD = 106  # where the residual stream runs
+UP = 15  # in a half, where it reads
+DOWN = 57  # in a half, where it adds
+BOX = 72  # the width of a part
+NORM = 40  # the width of a norm
+LAST = DOWN + 9 + 7 + NORM / 2  # in a half: the middle of a norm on the residual stream
 PLACES = "before", "after", "none"
 LOOKS = {"attention": WEIGHT, "network": SERIES[0]}
 

@@ -7,7 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from attnlib.plotting.kit.drawing import Drawing, column, text_width
 from attnlib.plotting.kit.style import GRID, MUTED, SERIES
 
-EDGE, HIGH, ROW, BETWEEN = 8, 26, 36, 3  # in pixels: margins, a box, from row to row, between boxes
+EDGE = 8  # margins
+HIGH = 26  # a box
+ROW = 36  # from row to row
+BETWEEN = 3  # between boxes
 SPACE = "␣"
 
 

@@ -7,11 +7,22 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting.kit.drawing import Drawing, text_width
 from attnlib.plotting.kit.style import INK, MUTED, OUTPUT, PAPER, SERIES, WEIGHT
 
-# in pixels, from left to right: the dashed line, names of blocks, the first road, from road to road, the text
-TIE, NAMES, FIRST, APART, ROOM, SIDE = 8, 62, 88, 78, 56, 158
-# and from the bottom up: a token, a table, the halves of the first block, any other block, the last norm
-TOKEN, TABLE, ATTENTION, NETWORK, OTHER, NORM = 26, 24, 84, 84, 24, 44
-GAP, LINE = 12, 19
+# in pixels, from left to right
+TIE = 8  # the dashed line that ties the two tables
+NAMES = 62  # names of blocks end here
+FIRST = 88  # the residual stream of the first token
+APART = 78  # from token to token
+ROOM = 56  # right of the last token
+SIDE = 158  # the text at the right
+# and from the bottom up
+TOKEN = 26  # a token
+TABLE = 24  # a table
+ATTENTION = 84  # the lower half of the first block
+NETWORK = 84  # its upper half
+OTHER = 24  # any other block
+NORM = 44  # the last norm
+GAP = 12  # between groups
+LINE = 19  # a line of text
 LOOKS = {"attention": WEIGHT, "network": SERIES[0], "norm": SERIES[1]}
 
 

@@ -9,9 +9,13 @@ from torch import Tensor
 from attnlib.plotting.kit.drawing import WIDEST, Drawing, text_width
 from attnlib.plotting.kit.style import KEY, MUTED, QUERY, WEIGHT, WEIGHT_FILL, array
 
-BAND, FALL, BOX = 44, 60, 26  # how broad a weight of 1 is; how far it falls; the height of a word
-NUMBER, NUMBERED = 18, 27  # of a weight below its word: how high, how wide
-GAP, NAME = 26, 24  # between sentences; of what is written above one
+BAND = 44  # the width of a weight of 1
+FALL = 60  # how far it falls
+BOX = 26  # a word
+NUMBER = 18  # the height of a weight below its word
+NUMBERED = 27  # its width
+GAP = 26  # between sentences
+NAME = 24  # what is written above a sentence
 LEAST = 0.02  # weights below it are drawn without their number
 
 

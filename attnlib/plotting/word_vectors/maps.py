@@ -11,7 +11,9 @@ from torch import Tensor
 
 from attnlib.plotting.kit.style import INK, KEY, MUTED, QUERY, SERIES, array, plt
 
-WARM, ACCENT = KEY, QUERY  # of the sum and of the answer, as in the explorable of the same words
+# as in the explorable of the same words
+WARM = KEY  # the sum
+ACCENT = QUERY  # the answer
 MARKERS = ("o", "s", "^", "D")
 GROUPS = SERIES[0], SERIES[1], SERIES[3], SERIES[2]  # the dark one last: a word of no group is as dark
 # where a label may stand, seen from its point: right, left, above, below, the corners, then further out
