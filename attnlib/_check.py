@@ -36,6 +36,20 @@ def require_bool(name: str, x: object) -> None:
         raise TypeError(f"{name} must be True or False, got {type(x).__name__}")
 
 
+def whole_numbers(name: str, x: object, axes: tuple[int, ...]) -> Tensor:
+    """Return ``x`` as a tensor of whole numbers, or raise unless it has one of these numbers of axes."""
+    numbers = torch.as_tensor(x)
+    numbers = numbers.long() if numbers.shape == (0,) else numbers  # an empty list has no dtype of its own
+    if numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool:
+        raise TypeError(f"{name} must be whole numbers, got {numbers.dtype}")
+    if numbers.ndim not in axes:
+        wanted = " or ".join({1: "(S,)", 2: "(B, S)"}[n] for n in axes) if 2 in axes else "one axis (B,)"
+        raise ValueError(
+            f"{name} must have {'the shape ' if 2 in axes else ''}{wanted}, got shape {shape(numbers)}"
+        )
+    return numbers
+
+
 def require_same_kind(**tensors: Tensor) -> None:
     """Raise unless the tensors are floating, of one dtype and on one device."""
     first, reference = next(iter(tensors.items()))
@@ -195,6 +209,17 @@ def check_bias(bias: Tensor, target: tuple[int, ...], device: torch.device) -> N
             f"bias must be on the device of q, {device}, got {bias.device}; use bias.to(q.device)"
         )
     check_fits("bias", bias, target)
+
+
+def check_sink(sink: Tensor, target: tuple[int, ...], device: torch.device) -> None:
+    """Raise unless ``sink`` is a score for each head of scores of shape ``target``."""
+    require_tensor("sink", sink)
+    if not sink.is_floating_point():
+        raise TypeError(f"sink must be a floating-point tensor of scores, got {sink.dtype}")
+    if not broadcasts(sink.shape, target[:-2]):
+        raise ValueError(f"sink must be one score for each head (H,), for scores {target}, got {shape(sink)}")
+    if sink.device != device:
+        raise ValueError(f"sink must be on the device of q, {device}, got {sink.device}")
 
 
 def check_rotary(rotary: object) -> None:

@@ -68,6 +68,13 @@ def four_axes(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor, 
     return q, k, v, lead
 
 
+def lead_of(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, ...]:
+    """Return the axes of the output before ``(T, Dv)``, heads included."""
+    if head_groups(q, k) > 1:
+        return (*torch.broadcast_shapes(*(x.shape[:-3] for x in (q, k, v))), q.shape[-3])
+    return tuple(torch.broadcast_shapes(*(x.shape[:-2] for x in (q, k, v))))
+
+
 def in_front(x: Tensor, lead: tuple[int, ...]) -> Tensor:
     """Give what broadcasts to ``(*lead, H, T, S)`` the four axes ``(N or 1, H or 1, ...)``."""
     x = x[(None,) * (3 + len(lead) - x.ndim)]

@@ -7,8 +7,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attnlib._check import check_bias, check_causal, check_mask, check_numbers, check_values, scores_shape
-from attnlib.masks import both, causal_mask
+from attnlib._check import (
+    check_bias,
+    check_causal,
+    check_mask,
+    check_numbers,
+    check_sink,
+    check_values,
+    scores_shape,
+)
+from attnlib.mask_rules import MaskRule, as_rule
+from attnlib.masks import both
 
 
 class Plan(NamedTuple):
@@ -19,10 +28,11 @@ class Plan(NamedTuple):
         k: Keys ``(..., Hkv, S, D)``.
         v: Values ``(..., Hkv, S, Dv)``; the keys again where only scores or weights are asked for.
         mask: Boolean, True = may attend, broadcast to ``(..., H, T, S)``.
-        causal: Whether `causal_mask` holds too.
+        rule: What holds beside the mask; ``causal=True`` is one.
         bias: Numbers added to the scores.
         scale: Factor on the scores; None is ``1 / sqrt(D)``.
         softcap: Bound on the size of the scaled scores.
+        sink: A score beside those of the keys, which takes weight and brings no value.
         dropout: Share of the weights dropped.
     """
 
@@ -30,11 +40,28 @@ class Plan(NamedTuple):
     k: Tensor
     v: Tensor
     mask: Tensor | None = None
-    causal: bool = False
+    rule: MaskRule | None = None
     bias: Tensor | None = None
     scale: float | Tensor | None = None
     softcap: float | Tensor | None = None
+    sink: Tensor | None = None
     dropout: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Tensor | MaskRule | None = None,
+        *,
+        causal: bool = False,
+        **options: Tensor | float | None,
+    ) -> Plan:
+        """Make a plan of arguments as `attention` takes them; the options are the fields from ``bias`` on."""
+        check_causal(causal)
+        table, rule = as_rule(mask, causal=causal)
+        return cls(q, k, v, table, rule, **options)  # type: ignore[arg-type]
 
     @property
     def T(self) -> int:  # noqa: N802
@@ -53,32 +80,41 @@ class Plan(NamedTuple):
 
     @property
     def factor(self) -> float | Tensor:
-        """The factor on the scores as a number."""
-        return self.q.shape[-1] ** -0.5 if self.scale is None else self.scale
+        """The factor on the scores, whatever was given."""
+        return float(self.q.shape[-1] ** -0.5) if self.scale is None else self.scale
+
+    @property
+    def sinks(self) -> Tensor | None:
+        """The sinks as ``(H, 1, 1)``, or with more axes in front, to stand beside the scores."""
+        return None if self.sink is None else self.sink[..., None, None]
 
     def seen(self) -> Tensor | None:
-        """Return the mask and the causal mask in one, None if everything may be attended to."""
-        if not self.causal:
+        """Return mask and rule in one table, None if everything may be attended to."""
+        if self.rule is None:
             return self.mask
-        return both(self.mask, causal_mask(self.T, self.S, device=self.device))
+        i = torch.arange(self.T, device=self.device) + (self.S - self.T)
+        return both(self.mask, self.rule.tile(i, torch.arange(self.S, device=self.device)))
 
     def needs_gradient(self) -> bool:
         """Tell whether backward may be called on what comes out."""
         if not torch.is_grad_enabled():
             return False
-        given = (self.q, self.k, self.v, self.bias, self.scale, self.softcap)
+        given = (self.q, self.k, self.v, self.bias, self.scale, self.softcap, self.sink)
         return any(isinstance(x, Tensor) and x.requires_grad for x in given)
 
 
 def check(plan: Plan) -> Plan:
     """Return the plan, or raise what is wrong with it."""
     target = scores_shape(plan.q, plan.k)
-    check_causal(plan.causal)
     if plan.mask is not None:
         check_mask(plan.mask, target, plan.device)
+    if plan.rule is not None:
+        plan.rule.check(plan.S, target, plan.device)
     if plan.bias is not None:
         check_bias(plan.bias, target, plan.device)
     check_numbers(plan.scale, plan.softcap, target, plan.device)
+    if plan.sink is not None:
+        check_sink(plan.sink, target, plan.device)
     if plan.v is not plan.k:
         check_values(plan.q, plan.k, plan.v)
     return plan

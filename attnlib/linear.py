@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attnlib._check import check_values, require_same_kind, require_whole, scores_shape, shape
+from attnlib._check import check_causal, check_values, require_same_kind, require_whole, scores_shape, shape
 from attnlib._heads import full_heads, widen
 from attnlib._modes import without_autocast
 
@@ -53,6 +53,7 @@ def linear_attention(
     """
     T, S = scores_shape(q, k)[-2:]
     check_values(q, k, v)
+    check_causal(causal)
     require_whole("block_size", block_size, 1)
     if causal and T != S:
         raise ValueError(f"causal linear attention needs T = S, got T = {T} and S = {S}")
@@ -81,7 +82,7 @@ def _causal(q: Tensor, k: Tensor, v: Tensor, normalize: bool, block_size: int) -
             mixed, total = mixed + query @ state.kv, total + query @ state.k[..., None]
         out.append(_divide(mixed, total) if normalize else mixed)
         state = _update(state, key, value)
-    return torch.cat(out, -2) if out else v[..., :0, :]
+    return torch.cat(out, -2) if out else q @ (k.transpose(-2, -1) @ v)  # of no position, in the graph of all
 
 
 class LinearState(NamedTuple):

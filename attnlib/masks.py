@@ -8,26 +8,32 @@ Chapter 6 of the book explains them.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
-from attnlib._check import require_tensor, require_whole, shape
+from attnlib._check import require_tensor, require_whole, shape, whole_numbers
 from attnlib._modes import truth
 
 
-def _lag(T: int, S: int | None, offset: int | None, device: torch.device | str | None) -> Tensor:
-    """Return ``i + offset - j`` for every query i and key j, shape ``(T, S)``: how far j lies back."""
+def _sizes(T: int, S: int | None, offset: int | None) -> tuple[int, int]:
+    """Check two lengths and an offset; return the number of keys and by how much queries come later."""
     require_whole("T", T, 0)
     S = T if S is None else S
     require_whole("S", S, 0)
     offset = S - T if offset is None else offset
-    if isinstance(offset, bool) or not isinstance(offset, (int, torch.SymInt)):
+    if isinstance(offset, bool) or not isinstance(offset, (int, torch.SymInt, numbers.Integral)):
         raise TypeError(f"offset must be an int, got {type(offset).__name__} ({offset!r})")
-    i = torch.arange(T, device=device)[:, None] + offset  # (T, 1)
-    j = torch.arange(S, device=device)  # (S,)
-    return i - j  # (T, S)
+    return S, offset
+
+
+def _up_to(T: int, S: int, last: int, device: torch.device | str | None) -> Tensor:
+    """Return for T queries and S keys whether ``j <= i + last``."""
+    if any(isinstance(n, torch.SymInt) for n in (T, S, last)):
+        return torch.arange(S, device=device) <= torch.arange(T, device=device)[:, None] + last
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril_(last)
 
 
 def both(mask: Tensor | None, other: Tensor) -> Tensor:
@@ -64,7 +70,8 @@ def causal_mask(
         TypeError: If a size or the offset is not an int.
         ValueError: If a size is negative.
     """
-    return _lag(T, S, offset, device) >= 0
+    S, offset = _sizes(T, S, offset)
+    return _up_to(T, S, offset, device)
 
 
 def sliding_window_mask(
@@ -103,8 +110,8 @@ def sliding_window_mask(
     """
     require_whole("window", window, 1)
     require_whole("ahead", ahead, 0)
-    lag = _lag(T, S, offset, device)
-    return (lag >= -ahead) & (lag < window)
+    S, offset = _sizes(T, S, offset)
+    return _up_to(T, S, offset + ahead, device) & ~_up_to(T, S, offset - window, device)
 
 
 def prefix_mask(
@@ -140,10 +147,10 @@ def prefix_mask(
         ValueError: If a size or the prefix is negative, or the prefix is longer than ``S``.
     """
     require_whole("prefix", prefix, 0)
-    lag = _lag(T, S, offset, device)
-    if prefix > lag.shape[1]:
-        raise ValueError(f"prefix must be at most the number of keys S = {lag.shape[1]}, got {prefix}")
-    return (lag >= 0) | (torch.arange(lag.shape[1], device=device) < prefix)
+    S, offset = _sizes(T, S, offset)
+    if prefix > S:
+        raise ValueError(f"prefix must be at most the number of keys S = {S}, got {prefix}")
+    return _up_to(T, S, offset, device) | (torch.arange(S, device=device) < prefix)
 
 
 def padding_mask(lengths: Tensor | Sequence[int], S: int) -> Tensor:
@@ -163,12 +170,7 @@ def padding_mask(lengths: Tensor | Sequence[int], S: int) -> Tensor:
         ValueError: If the lengths are not one axis of numbers from 0 to ``S``.
     """
     require_whole("S", S, 0)
-    lengths = torch.as_tensor(lengths)
-    lengths = lengths.long() if lengths.shape == (0,) else lengths  # an empty list has no dtype of its own
-    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
-        raise TypeError(f"lengths must be whole numbers, got {lengths.dtype}")
-    if lengths.ndim != 1:
-        raise ValueError(f"lengths must have one axis (B,), got shape {shape(lengths)}")
+    lengths = whole_numbers("lengths", lengths, (1,))
     if lengths.numel() and truth((lengths < 0).any() | (lengths > S).any()):
         raise ValueError(f"lengths must lie between 0 and S = {S}, got {lengths.tolist()}")
     mask = torch.arange(S, device=lengths.device) < lengths[:, None]  # (B, S)

@@ -343,7 +343,7 @@ class Attend(nn.Module):
         self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options
     ) -> tuple[Tensor, Tensor | None]:
         """Return what the heads found, ``(B, H, T, D)``, and the weights ``(B, H, T, S)`` if needed."""
-        plan = Plan(q, k, v, dropout=dropout, **options)
+        plan = Plan.of(q, k, v, dropout=dropout, **options)
         if not need_weights:
             return attend(plan), None
         heads, weights = dense_attention(plan)

@@ -14,7 +14,7 @@ LAYERS = [
     {"_heads", "_modes", "device"},
     {"_check"},
     {"_validate"},
-    {"masks", "scoring", "positions", "cache"},
+    {"masks", "mask_rules", "scoring", "positions", "cache"},
     {"_plan"},
     {"backends"},
     {"functional", "linear"},

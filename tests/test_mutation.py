@@ -70,7 +70,7 @@ def test_the_whole_core_is_broken():
     assert {
         "_heads",
         "_check",
-        "backends/windowed",
+        "backends/tiled",
         "functional",
         "masks",
         "model",

@@ -71,7 +71,7 @@ def test_the_source_archive_holds_every_file_of_the_project(archives):
 
 def test_tests_run_from_the_source_archive(archives):
     sdist = archives[2]
-    asked = ["tests/backends/test_windowed.py", "tests/learn/test_record.py"]
+    asked = ["tests/backends/test_blocks.py", "tests/learn/test_record.py"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *asked, "-q", "-p", "no:cacheprovider"],
         cwd=sdist,

@@ -15,13 +15,16 @@ from torch.autograd import forward_ad
 from attnlib._heads import fits_kernel
 from attnlib._modes import flag, product_dtype, same_length, truth
 from attnlib._plan import Plan
+from attnlib.backends.blocks import SMALL, in_blocks, saves
 from attnlib.backends.dense import dense_attention, not_finite
 from attnlib.backends.fused import fused_attention, kernel_mask
+from attnlib.backends.tiled import tiled
 
 # backward, kernels find weights again from the logarithm of a sum, which rounds such scores by more than 1
 LARGEST_SCALE = 1e6
 # by how much that rounding may change a weight, as a share of it
 ROUNDING = 2**-7
+TILE = 512  # rows and columns of a tile
 
 
 def at_once(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor | None:
@@ -37,39 +40,67 @@ def at_once(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor | None:
 
 
 def attend(plan: Plan) -> Tensor:
-    """Compute a plan: by the kernel if it can, else by the formula."""
+    """Compute a plan: whole where a backend can be told of its rule, else in blocks, else by a table."""
     plan = settled(plan)
-    if kernel_can(plan):
-        out = fused_attention(plan)
-        if not hidden_is_felt(plan, out):
-            return out
-    return dense_attention(plan)[0].to(product_dtype(plan.q))  # the kernel's dtype under autocast
+    if plan.rule is None or _can_be_told(plan):
+        return compute(plan)
+    if saves(plan):
+        return in_blocks(plan, compute)
+    return compute(plan._replace(mask=plan.seen(), rule=None))
 
 
 def settled(plan: Plan) -> Plan:
-    """Put the causal mask into the mask, unless a kernel can be told of it, and a learned scale into q."""
+    """Leave out a rule that hides nothing, and turn a learned scale into the queries."""
     if isinstance(plan.scale, Tensor):
         q = (plan.q.to(torch.promote_types(plan.q.dtype, plan.scale.dtype)) * plan.scale).to(plan.q.dtype)
         plan = plan._replace(q=q, scale=1.0)
-    alone = plan.mask is None and plan.bias is None
-    if not plan.causal or (alone and _can_be_told(plan.T, plan.S, plan.device)):
-        return plan
-    return plan._replace(mask=plan.seen(), causal=False)
+    if (
+        plan.rule is not None
+        and plan.rule.only_causal
+        and not isinstance(plan.T, torch.SymInt)
+        and plan.T == 1
+    ):
+        plan = plan._replace(rule=None)
+    return plan
 
 
-def _can_be_told(T: int, S: int, device: torch.device) -> bool:
-    """Tell whether a kernel knows a causal mask of these lengths without reading it."""
+def _can_be_told(plan: Plan) -> bool:
+    """Tell whether the kernel knows the rule without reading a table."""
+    T, S = plan.T, plan.S
+    if plan.rule is None or not plan.rule.only_causal or plan.mask is not None or plan.bias is not None:
+        return False
     if same_length(T, S):
         return True
     if isinstance(T, torch.SymInt) or isinstance(S, torch.SymInt):
         return False  # nobody knows which is longer
-    aligns = device.type == "cuda" and not torch.compiler.is_compiling()  # the compiler cannot pass it on
-    return T == 1 or (T < S and aligns)
+    return T < S and plan.device.type == "cuda" and not torch.compiler.is_compiling()  # it cannot pass it on
+
+
+def compute(plan: Plan) -> Tensor:
+    """Compute a plan that is settled: by the kernel if it can, else by the formula."""
+    if kernel_can(plan):
+        out = fused_attention(plan)
+        if not hidden_is_felt(plan, out):
+            return out
+    if plan.sink is not None and plan.dropout == 0 and not _forward_ad() and _large(plan):
+        out = tiled(plan, TILE)[0]  # the kernel knows no sink, and this holds no table
+    else:
+        out = dense_attention(plan)[0]
+    return out.to(product_dtype(plan.q))  # the kernel's dtype under autocast
+
+
+def attend_with_lse(plan: Plan) -> tuple[Tensor, Tensor]:
+    """Compute a plan and the logarithm of the sum of each query's exponentials, which no kernel gives out."""
+    return tiled(plan, TILE)
+
+
+def _large(plan: Plan) -> bool:
+    return not isinstance(plan.T * plan.S, torch.SymInt) and plan.T * plan.S > SMALL
 
 
 def kernel_can(plan: Plan) -> bool:
     """Tell whether the kernel computes a settled plan as `attention` promises it."""
-    if plan.softcap is not None:
+    if plan.softcap is not None or plan.sink is not None:
         return False
     if plan.scale is not None and not 0 < plan.scale <= LARGEST_SCALE:
         return False  # kernels look for the largest score, and hide, before they scale

@@ -18,17 +18,27 @@ def dense_attention(plan: Plan) -> tuple[Tensor, Tensor]:
 
     Returns the output ``(..., T, Dv)`` in the dtype of ``q``, and the weights ``(..., T, S)`` before dropout.
     """
-    seen = plan.seen()
-    weights = _softmax(plan, dense_scores(plan))
+    weights = dense_weights(plan)
     values = repeat_heads(plan.v.to(weights.dtype), head_groups(plan.q, plan.v))
+    seen = plan.seen() if not_finite(plan.v) else None
     with without_autocast(plan.device):
         out = mix_seen(F.dropout(weights, plan.dropout), values, seen)  # (..., T, Dv)
     return out.to(plan.q.dtype), weights
 
 
 def dense_weights(plan: Plan) -> Tensor:
-    """Return the weights ``(..., T, S)`` in float32 or better."""
-    return _softmax(plan, dense_scores(plan))
+    """Return the weights ``(..., T, S)`` in float32 or better, without what a sink takes."""
+    scores, sink = dense_scores(plan), plan.sinks
+    if sink is not None:
+        sink = sink.to(scores.dtype).expand(*scores.shape[:-1], 1)
+        return torch.cat([scores, sink], -1).softmax(-1)[..., :-1]
+    all_see = plan.mask is None and plan.bias is None and _each_query_sees(plan)
+    return scores.softmax(-1) if all_see else softmax_or_zero(scores)
+
+
+def _each_query_sees(plan: Plan) -> bool:
+    """Tell at a glance that the rule leaves no query without a key."""
+    return plan.rule is None or (plan.rule.only_causal and not longer(plan.T, plan.S))
 
 
 def dense_scores(plan: Plan) -> Tensor:
@@ -42,11 +52,6 @@ def dense_scores(plan: Plan) -> Tensor:
     if plan.bias is not None:
         scores = scores + plan.bias
     return scores if seen is None else scores.masked_fill(~seen, -math.inf)
-
-
-def _softmax(plan: Plan, scores: Tensor) -> Tensor:
-    can_be_empty = plan.mask is not None or plan.bias is not None or (plan.causal and longer(plan.T, plan.S))
-    return softmax_or_zero(scores) if can_be_empty else scores.softmax(-1)
 
 
 def softmax_or_zero(scores: Tensor) -> Tensor:

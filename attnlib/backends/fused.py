@@ -14,7 +14,10 @@ from attnlib._plan import Plan
 
 
 def fused_attention(plan: Plan) -> Tensor:
-    """Call the kernel, in the bias's dtype if that is wider: 1000 and 1001.9 are one number in bfloat16."""
+    """Call the kernel for a plan that has no rule but `CAUSAL`.
+
+    In the dtype of the bias if that is wider: 1000 and 1001.9 are one number in bfloat16.
+    """
     dtype = product_dtype(plan.q)
     wide = dtype if plan.bias is None else torch.promote_types(plan.bias.dtype, dtype)
     if wide == dtype:
@@ -30,7 +33,7 @@ def _kernel(plan: Plan) -> Tensor:
     mask = kernel_mask(plan)
     if mask is not None:
         mask = in_front(mask.expand(*mask.shape[:-2], plan.T, plan.S), lead)
-    elif plan.causal and not same_length(plan.T, plan.S) and plan.T > 1:
+    elif plan.rule is not None and not same_length(plan.T, plan.S) and plan.T > 1:
         mask = _aligned_with_the_last_key(plan)
     scale, width = plan.scale, v.shape[-1]
     if q.device.type == "cpu" and q.shape[-1] != width:  # its quick kernel has one width for all three
@@ -42,7 +45,7 @@ def _kernel(plan: Plan) -> Tensor:
         v,
         attn_mask=mask,
         dropout_p=plan.dropout,
-        is_causal=flag(plan.causal and same_length(plan.T, plan.S)),
+        is_causal=flag(plan.rule is not None and same_length(plan.T, plan.S)),
         scale=scale,
         enable_gqa=flag(q.shape[1] != k.shape[1]),
     )[..., :width]

@@ -1,4 +1,4 @@
-"""Exact attention that never holds a ``(T, S)`` matrix: the online softmax, tile by tile.
+"""The online softmax, tile by tile: exact attention that never holds a ``(T, S)`` matrix.
 
 Chapter 7 of the book derives it in three lines.
 """
@@ -12,78 +12,65 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attnlib._check import (
-    broadcasts,
-    check_bias,
-    check_causal,
-    check_mask,
-    check_numbers,
-    check_values,
-    require_whole,
-    scores_shape,
-    shape,
-)
+from attnlib._check import broadcasts, shape
 from attnlib._heads import full_heads, widen
 from attnlib._modes import truth, without_autocast
-from attnlib.backends.dense import finite_rows, mix_seen
+from attnlib._plan import Plan
+from attnlib.backends.dense import finite_rows, mix_seen, not_finite
+from attnlib.mask_rules import MaskRule
+from attnlib.masks import both
 
 MaskFunction = Callable[[Tensor, Tensor], Tensor]
 
 
-def tiled_attention(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Tensor | MaskFunction | None = None,
-    *,
-    causal: bool = False,
-    bias: Tensor | None = None,
-    scale: float | None = None,
-    softcap: float | None = None,
-    block_size: int = 512,
-) -> Tensor:
-    """Compute `attention` in tiles, with memory that grows with T + S and not with T * S.
-
-    Forward and backward go through the tiles one at a time; backward computes the weights again
-    instead of having kept them, so it has first derivatives only: differentiate
-    ``attention_weights(...) @ v`` twice. Tiles that a mask hides entirely are skipped.
+def tiled(plan: Plan, block_size: int, function: MaskFunction | None = None) -> tuple[Tensor, Tensor]:
+    """Compute a plan in tiles.
 
     Args:
-        q: Queries ``(..., H, T, D)``.
-        k: Keys ``(..., Hkv, S, D)``, where Hkv divides H. Leading axes broadcast.
-        v: Values ``(..., Hkv, S, Dv)``.
-        mask: Boolean, True = may attend, broadcast to ``(..., H, T, S)``; or a function of the
-            positions of queries ``(n, 1)`` and of keys ``(m,)`` that returns a boolean ``(n, m)``, which
-            costs nothing to hold. Backward asks the function again, and it must answer the same.
-        causal: Also apply `causal_mask` ``(T, S)``.
-        bias: Numbers added to the scores, broadcast to ``(..., H, T, S)``.
-        scale: Factor on the scores, ``1 / sqrt(D)`` if not given.
-        softcap: Bound on the size of the scaled scores.
+        plan: Without dropout.
         block_size: Rows and columns of a tile.
+        function: A mask as a function of positions, in place of the plan's.
 
     Returns:
-        Output ``(..., H, T, Dv)``. A query that may attend to nothing gets zeros.
-
-    Raises:
-        TypeError: If a dtype is wrong, or the mask function returns no boolean tensor.
-        ValueError: If shapes, devices or numbers do not fit.
+        The output ``(..., T, Dv)``, and the logarithm of the sum of the exponentials of each query's
+        scores ``(..., T)``, sink included: minus infinity for a query that may attend to nothing.
     """
-    target = scores_shape(q, k)
-    check_values(q, k, v)
-    if isinstance(mask, Tensor):
-        check_mask(mask, target, q.device)
-    elif mask is not None and not callable(mask):
-        raise TypeError(f"mask must be a tensor or a function of positions, got {type(mask).__name__}")
-    if bias is not None:
-        check_bias(bias, target, q.device)
-    check_causal(causal)
-    check_numbers(scale, softcap, target, q.device)
-    require_whole("block_size", block_size, 1)
-    q, k, v = full_heads(q, k, v)
-    scale = q.shape[-1] ** -0.5 if scale is None else scale
-    given, function = (mask, None) if isinstance(mask, Tensor) else (None, mask)
-    tiles = _Tiles(*target[-2:], block_size, function, causal, scale, softcap)
-    return _Tiled.apply(q, k, v, bias, given, tiles)[0]
+    q, k, v = full_heads(plan.q, plan.k, plan.v)
+    scale = plan.factor
+    if isinstance(scale, Tensor):
+        q, scale = widen(q) * scale, 1.0
+    tiles = _Tiles(plan.T, plan.S, block_size, function, plan.rule, scale)
+    out, log_sum, _, _ = _Tiled.apply(q, k, v, plan.bias, plan.mask, _as_tensor(plan), plan.sinks, tiles)
+    return out, log_sum
+
+
+@torch.no_grad()
+def tiled_mass(plan: Plan, block_size: int) -> Tensor:
+    """Return how much weight each key gets from all queries, ``(..., S)``, in float32 or better."""
+    q, k, v = full_heads(plan.q, plan.k, plan.k)
+    mass = widen(k).new_zeros(k.shape[:-1])
+    scale = plan.factor
+    if isinstance(scale, Tensor):
+        q, scale = widen(q) * scale, 1.0
+    tiles = _Tiles(plan.T, plan.S, block_size, None, plan.rule, scale)
+    softcap = _as_tensor(plan)
+    _, _, top, total = _Tiled.apply(q, k, v[..., :0], plan.bias, plan.mask, softcap, plan.sinks, tiles)
+    with without_autocast(q.device):
+        for rows in tiles.rows():
+            shift = top[..., rows, None].masked_fill(top[..., rows, None] == -math.inf, 0.0)
+            sums = total[..., rows, None].masked_fill(total[..., rows, None] == 0, 1.0)
+            for columns, seen in tiles.columns(rows, plan.mask, q.device):
+                query, key = widen(q[..., rows, :]), widen(k[..., columns, :])
+                scores, _, _ = tiles.scores(query, key, _tile(plan.bias, rows, columns), seen, softcap)
+                mass[..., columns] += (torch.exp(scores - shift) / sums).sum(-2)
+    return mass
+
+
+def _as_tensor(plan: Plan) -> Tensor | None:
+    """Return the softcap as a tensor, which may be learned."""
+    if plan.softcap is None or isinstance(plan.softcap, Tensor):
+        return plan.softcap
+    return torch.tensor(plan.softcap, dtype=widen(plan.q).dtype, device=plan.device)
 
 
 class _Tiles(NamedTuple):
@@ -93,9 +80,8 @@ class _Tiles(NamedTuple):
     S: int
     size: int
     function: MaskFunction | None
-    causal: bool
+    rule: MaskRule | None
     scale: float
-    softcap: float | None
 
     def rows(self) -> Iterator[slice]:
         """Go through the blocks of queries."""
@@ -106,20 +92,37 @@ class _Tiles(NamedTuple):
     ) -> Iterator[tuple[slice, Tensor | None]]:
         """Go through the blocks of keys that some query of ``rows`` sees, with a mask where one is needed."""
         offset = self.S - self.T
-        end = min(self.S, rows.stop + offset) if self.causal else self.S
-        i = torch.arange(rows.start, rows.stop, device=device)[:, None]  # (n, 1)
-        for start in range(0, end, self.size):
-            columns = slice(start, min(start + self.size, end))
+        i = torch.arange(rows.start, rows.stop, device=device)  # (n,)
+        for start in range(0, self._end(rows), self.size):
+            columns = slice(start, min(start + self.size, self._end(rows)))
             j = torch.arange(columns.start, columns.stop, device=device)  # (m,)
-            seen = _tile(mask, rows, columns) if self.function is None else self._ask(i, j)
+            seen = _tile(mask, rows, columns) if self.function is None else self._ask(i[:, None], j)
             if seen is not None and truth(seen.any()) is False:
                 continue
-            if self.causal and columns.stop - 1 > rows.start + offset:  # the diagonal crosses this tile
-                seen = j <= i + offset if seen is None else seen & (j <= i + offset)
+            if self.rule is not None and not self._open(rows, columns):
+                first, last = self.rule.keys_of(rows.start + offset, rows.stop + offset, self.S)
+                if columns.stop <= first or columns.start >= last:
+                    continue
+                seen = both(seen, self.rule.tile(i + offset, j))
+                if not self.rule.only_causal and truth(seen.any()) is False:
+                    continue
             yield columns, seen
+
+    def _end(self, rows: slice) -> int:
+        """Return the last key that the rule lets some query of ``rows`` see, plus one."""
+        if self.rule is None:
+            return self.S
+        offset = self.S - self.T
+        return self.rule.keys_of(rows.start + offset, rows.stop + offset, self.S)[1]
+
+    def _open(self, rows: slice, columns: slice) -> bool:
+        """Tell whether a tile lies below the diagonal of a rule that hides nothing there."""
+        assert self.rule is not None
+        return self.rule.only_causal and columns.stop - 1 <= rows.start + self.S - self.T
 
     def _ask(self, i: Tensor, j: Tensor) -> Tensor:
         """Call the mask function and check what it says."""
+        assert self.function is not None
         seen = self.function(i, j)
         if not isinstance(seen, Tensor) or seen.dtype != torch.bool:
             came = seen.dtype if isinstance(seen, Tensor) else type(seen).__name__
@@ -133,16 +136,21 @@ class _Tiles(NamedTuple):
         return seen
 
     def scores(
-        self, q: Tensor, k: Tensor, bias: Tensor | None, seen: Tensor | None
-    ) -> tuple[Tensor, Tensor | None]:
-        """Return the scores of one tile ``(..., n, m)``, in float32 or better, and the softcap's slope."""
-        scores, slope = q @ k.transpose(-2, -1) * self.scale, None
-        if self.softcap is not None:
-            tanh = torch.tanh(scores / self.softcap)
-            scores, slope = self.softcap * tanh, 1 - tanh * tanh
+        self, q: Tensor, k: Tensor, bias: Tensor | None, seen: Tensor | None, softcap: Tensor | None
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        """Return the scores of one tile ``(..., n, m)``, in float32 or better, and the softcap's slopes.
+
+        The slopes are those by the score and by the softcap itself.
+        """
+        scores, slope, own = q @ k.transpose(-2, -1) * self.scale, None, None
+        if softcap is not None:
+            share = scores / softcap
+            tanh = torch.tanh(share)
+            scores, slope = softcap * tanh, 1 - tanh * tanh
+            own = tanh - share * slope
         if bias is not None:
             scores = scores + bias.to(scores.dtype)
-        return (scores if seen is None else scores.masked_fill(~seen, -math.inf)), slope
+        return (scores if seen is None else scores.masked_fill(~seen, -math.inf)), slope, own
 
 
 def _tile(x: Tensor | None, rows: slice, columns: slice) -> Tensor | None:
@@ -155,20 +163,28 @@ def _tile(x: Tensor | None, rows: slice, columns: slice) -> Tensor | None:
 
 
 class _Tiled(torch.autograd.Function):
-    """The forward pass: the output and, for the way back, one number for each query."""
+    """The forward pass: the output and, for the way back, two numbers for each query.
+
+    These are its largest score and the sum of the exponentials relative to it. In one number, the logarithm
+    of that sum, what tells tied scores of 1e8 from a single one would be rounded away.
+    """
 
     @staticmethod
-    def forward(q, k, v, bias, mask, tiles):
-        out = q.new_zeros(*q.shape[:-1], v.shape[-1])  # (..., T, Dv)
-        log_sum = widen(q).new_full(q.shape[:-1], -math.inf)  # (..., T), of exponentials of scores
+    def forward(q, k, v, bias, mask, softcap, sink, tiles):
+        out = v.new_zeros(*q.shape[:-1], v.shape[-1])  # (..., T, Dv)
+        tops = widen(q).new_full(q.shape[:-1], -math.inf)  # (..., T), the largest score
+        totals = torch.zeros_like(tops)  # (..., T), the sum of exponentials of scores less the largest
         with without_autocast(q.device):
             for rows in tiles.rows():
                 query = widen(q[..., rows, :])
-                top = log_sum[..., rows, None]  # (..., n, 1), the largest score so far
-                total, mixed = torch.zeros_like(top), widen(out[..., rows, :])
+                top, total = tops[..., rows, None], totals[..., rows, None]  # (..., n, 1), so far
+                mixed = widen(out[..., rows, :])
+                if sink is not None:
+                    top = torch.maximum(top, sink.to(top.dtype))
+                    total = torch.exp(sink.to(top.dtype) - top.masked_fill(top == -math.inf, 0.0))
                 for columns, seen in tiles.columns(rows, mask, q.device):
                     key, value = widen(k[..., columns, :]), widen(v[..., columns, :])
-                    scores, _ = tiles.scores(query, key, _tile(bias, rows, columns), seen)
+                    scores, _, _ = tiles.scores(query, key, _tile(bias, rows, columns), seen, softcap)
                     new_top = torch.maximum(top, scores.amax(-1, keepdim=True))
                     shift = new_top.masked_fill(new_top == -math.inf, 0.0)
                     e = torch.exp(scores - shift)
@@ -177,57 +193,75 @@ class _Tiled(torch.autograd.Function):
                     mixed = mixed * shrink + mix_seen(e, value, seen)
                     top = new_top
                 out[..., rows, :] = (mixed / total.masked_fill(total == 0, 1.0)).to(out.dtype)
-                log_sum[..., rows] = (top + total.log())[..., 0]
-        return out, log_sum
+                tops[..., rows], totals[..., rows] = top[..., 0], total[..., 0]
+        return out, tops + totals.log(), tops, totals
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        q, k, v, bias, mask, ctx.tiles = inputs
-        out, log_sum = output
-        ctx.mark_non_differentiable(log_sum)
-        ctx.save_for_backward(q, k, v, bias, mask, out, log_sum)  # PyTorch says if one was changed since
+        *tensors, ctx.tiles = inputs
+        out, _, tops, totals = output
+        ctx.mark_non_differentiable(tops, totals)
+        ctx.save_for_backward(*tensors, out, tops, totals)  # PyTorch says if one was changed since
 
     @staticmethod
-    def backward(ctx, grad, _):
-        return *_TiledBackward.apply(grad, *ctx.saved_tensors, ctx.tiles), None, None
+    def backward(ctx, grad, grad_log, *_):
+        dq, dk, dv, dbias, dsoftcap, dsink = _TiledBackward.apply(
+            grad, grad_log, *ctx.saved_tensors, ctx.tiles
+        )
+        return dq, dk, dv, dbias, None, dsoftcap, dsink, None
 
     @staticmethod
     def vmap(info, in_dims, *inputs):
         q, k, v = (_in_front(info, dim, x) for dim, x in zip(in_dims[:3], inputs[:3], strict=True))
-        bias, mask = (_in_front(info, in_dims[i], inputs[i], axes=q.ndim) for i in (3, 4))
-        return _Tiled.apply(q, k, v, bias, mask, inputs[5]), (0, 0)
+        rest = (_in_front(info, in_dims[i], inputs[i], axes=q.ndim) for i in (3, 4, 5, 6))
+        return _Tiled.apply(q, k, v, *rest, inputs[7]), (0, 0, 0, 0)
 
 
 class _TiledBackward(torch.autograd.Function):
     """The way back: the weights again, tile by tile, and from them the gradients."""
 
     @staticmethod
-    def forward(grad, q, k, v, bias, mask, out, log_sum, tiles):
+    def forward(grad, grad_log, q, k, v, bias, mask, softcap, sink, out, tops, totals, tiles):
         dq, dk, dv = (torch.zeros_like(widen(x)) for x in (q, k, v))
-        dbias = None if bias is None else torch.zeros_like(widen(bias), dtype=_wider(bias, dq))
+        dbias, dsoftcap, dsink = (
+            None if x is None else torch.zeros_like(widen(x), dtype=_wider(x, dq))
+            for x in (bias, softcap, sink)
+        )
         with without_autocast(q.device):
             for rows in tiles.rows():
                 query, g = widen(q[..., rows, :]), widen(grad[..., rows, :])
                 own = (g * out[..., rows, :]).sum(-1, keepdim=True)  # (..., n, 1)
-                norm = log_sum[..., rows, None]
-                norm = norm.masked_fill(norm == -math.inf, 0.0)
+                own = own - grad_log[..., rows, None].to(own.dtype)
+                top, total = tops[..., rows, None], totals[..., rows, None]
+                top, total = top.masked_fill(top == -math.inf, 0.0), total.masked_fill(total == 0, 1.0)
+                if dsink is not None:  # it brings no value
+                    taken = torch.exp(sink.to(top.dtype) - top) / total
+                    dsink -= (taken * own).sum_to_size(dsink.shape)
                 for columns, seen in tiles.columns(rows, mask, q.device):
                     key, value = widen(k[..., columns, :]), widen(v[..., columns, :])
-                    scores, slope = tiles.scores(query, key, _tile(bias, rows, columns), seen)
-                    weights = torch.exp(scores - norm)  # (..., n, m)
+                    scores, slope, by_cap = tiles.scores(
+                        query, key, _tile(bias, rows, columns), seen, softcap
+                    )
+                    weights = torch.exp(scores - top) / total  # (..., n, m)
                     dscores = weights * (g @ value.transpose(-2, -1) - own)
+                    felt = query
                     if seen is not None:  # what is hidden cannot be felt on the way back either
                         dscores, key = dscores.masked_fill(~seen, 0.0), finite_rows(key)
                         slope = None if slope is None else slope.masked_fill(~seen, 0.0)
+                        by_cap = None if by_cap is None else by_cap.masked_fill(~seen, 0.0)
+                        felt = _where_it_sees(query, seen)
                     if dbias is not None:
                         part = _tile(dbias, rows, columns)
                         part += dscores.sum_to_size(part.shape)
+                    if dsoftcap is not None:
+                        dsoftcap += (dscores * by_cap).sum_to_size(dsoftcap.shape)
                     dscores = dscores * (tiles.scale if slope is None else slope * tiles.scale)
                     dq[..., rows, :] += dscores @ key
-                    dk[..., columns, :] += dscores.transpose(-2, -1) @ query
+                    dk[..., columns, :] += dscores.transpose(-2, -1) @ felt
                     dv[..., columns, :] += weights.transpose(-2, -1) @ g
-        dbias = None if bias is None else dbias.to(bias.dtype)
-        return dq.to(q.dtype), dk.to(k.dtype), dv.to(v.dtype), dbias
+        given = (q, k, v, bias, softcap, sink)
+        found = (dq, dk, dv, dbias, dsoftcap, dsink)
+        return tuple(None if d is None else d.to(x.dtype) for d, x in zip(found, given, strict=True))
 
     @staticmethod
     def setup_context(ctx, inputs, output):
@@ -241,13 +275,20 @@ class _TiledBackward(torch.autograd.Function):
 
     @staticmethod
     def vmap(info, in_dims, *inputs):
-        tensors = [_in_front(info, in_dims[i], inputs[i]) for i in range(8)]
-        axes, bias, tiles = tensors[1].ndim, tensors[4], inputs[8]
-        tensors[4:6] = (_in_front(info, in_dims[i], inputs[i], axes=axes) for i in (4, 5))
-        *gradients, dbias = _TiledBackward.apply(*tensors, tiles)
-        if bias is None:
-            return (*gradients, None), (0, 0, 0, None)
-        return (*gradients, dbias.reshape(bias.shape)), (0, 0, 0, 0)
+        tensors = [_in_front(info, in_dims[i], inputs[i]) for i in range(12)]
+        given = [tensors[i] for i in (2, 3, 4, 5, 7, 8)]
+        small = range(5, 9)  # bias, mask, softcap and sink may have fewer axes
+        tensors[5:9] = (_in_front(info, in_dims[i], inputs[i], axes=tensors[2].ndim) for i in small)
+        found = _TiledBackward.apply(*tensors, inputs[12])
+        shaped = tuple(None if d is None else d.reshape(x.shape) for d, x in zip(found, given, strict=True))
+        return shaped, tuple(None if d is None else 0 for d in found)
+
+
+def _where_it_sees(query: Tensor, seen: Tensor) -> Tensor:
+    """Put zeros in place of what is not finite in a query that sees no key of the tile."""
+    if not not_finite(query):
+        return query
+    return torch.where(seen.any(-1, keepdim=True) | query.isfinite(), query, 0.0)
 
 
 def _wider(bias: Tensor, x: Tensor) -> torch.dtype:

@@ -16,7 +16,7 @@ from tests import DEVICE, assert_close, randn, reference
 def test_dropout_reaches_the_kernel_on_every_road(T, S, kv_heads, masked):
     q, k, v = randn(2, 4, T, 8), randn(2, kv_heads, S, 8, seed=1), randn(2, kv_heads, S, 8, seed=2)
     mask = torch.ones(T, S, dtype=torch.bool, device=DEVICE) if masked else None
-    first, again = (attend(Plan(q, k, v, mask, causal=True, dropout=0.5)) for _ in range(2))
+    first, again = (attend(Plan.of(q, k, v, mask, causal=True, dropout=0.5)) for _ in range(2))
     assert not torch.equal(first, again)
 
 

@@ -146,7 +146,7 @@ def test_huge_scores_stay_finite():
     [
         ({"block_size": 0}, ValueError, "block_size must be at least 1, got 0"),
         ({"scale": math.inf}, ValueError, "scale must be a finite number, got inf"),
-        ({"mask": 3}, TypeError, "mask must be a tensor or a function of positions, got int"),
+        ({"mask": 3}, TypeError, "mask must be a tensor, a rule or a function of positions, got int"),
         (
             {"mask": torch.ones(S, T, dtype=torch.bool, device=DEVICE)},
             ValueError,

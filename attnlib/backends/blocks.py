@@ -1,0 +1,87 @@
+"""Blocks of queries, each with the keys that a rule lets it see: what the rule rules out is not computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from attnlib._heads import lead_of
+from attnlib._modes import product_dtype
+from attnlib._plan import Plan
+from attnlib.masks import both
+
+ROWS = 512  # queries of a block, at most
+LEAST = 128  # and at least, where a window is smaller
+SMALL = 2**16  # scores of a head, of which a table costs less than the calls
+WORTH = 0.75  # share of the scores above which nothing is gained
+
+
+def rows_of_a_block(plan: Plan) -> int:
+    """Choose how many queries go together: about a window's, so that few hidden keys come along."""
+    window = None if plan.rule is None else plan.rule.window
+    return ROWS if window is None else min(ROWS, max(LEAST, window))
+
+
+def saves(plan: Plan) -> bool:
+    """Tell whether blocks leave out enough of the scores to be worth their calls."""
+    T, S = plan.T, plan.S
+    if plan.rule is None or isinstance(T, torch.SymInt) or isinstance(S, torch.SymInt) or T * S < SMALL:
+        return False
+    computed = sum(
+        (last - first) * sum(b - a for a, b in plan.rule.spans(first + S - T, last + S - T, S))
+        for first, last in _blocks(plan)
+    )
+    return computed <= WORTH * T * S
+
+
+def in_blocks(plan: Plan, compute: Callable[[Plan], Tensor]) -> Tensor:
+    """Compute a plan block by block; each is a plan without a rule, with the table of its own keys."""
+    assert plan.rule is not None
+    i = torch.arange(plan.T, device=plan.device) + (plan.S - plan.T)
+    j = torch.arange(plan.S, device=plan.device)
+    parts = []
+    for first, last in _blocks(plan):
+        spans = plan.rule.spans(first + plan.S - plan.T, last + plan.S - plan.T, plan.S)
+        q = plan.q[..., first:last, :]
+        if not spans:
+            parts.append(_nothing(plan._replace(q=q)))
+            continue
+        seen = plan.rule.tile(i[first:last], _columns(j, spans))
+        part = plan._replace(
+            q=q,
+            k=_columns(plan.k.mT, spans).mT,
+            v=_columns(plan.v.mT, spans).mT,
+            mask=seen if plan.mask is None else both(_cut(plan.mask, first, last, spans), seen),
+            bias=None if plan.bias is None else _cut(plan.bias, first, last, spans),
+            rule=None,
+        )
+        parts.append(compute(part))
+    return torch.cat(parts, -2)
+
+
+def _blocks(plan: Plan) -> list[tuple[int, int]]:
+    size = rows_of_a_block(plan)
+    return [(first, min(first + size, plan.T)) for first in range(0, plan.T, size)]
+
+
+def _columns(x: Tensor, spans: list[tuple[int, int]]) -> Tensor:
+    """Cut ranges out of the last axis: one without a copy."""
+    cut = [x[..., a:b] for a, b in spans]
+    return cut[0] if len(cut) == 1 else torch.cat(cut, -1)
+
+
+def _cut(x: Tensor, first: int, last: int, spans: list[tuple[int, int]]) -> Tensor:
+    """Cut rows and columns out of what broadcasts to ``(..., T, S)``, without making it larger."""
+    if x.ndim > 1 and x.shape[-2] > 1:
+        x = x[..., first:last, :]
+    return _columns(x, spans) if x.ndim and x.shape[-1] > 1 else x
+
+
+def _nothing(plan: Plan) -> Tensor:
+    """Return zeros for queries that see no key, in the graph of what was given, with a gradient of zero."""
+    given = (x for x in plan if isinstance(x, Tensor) and x.is_floating_point())
+    zero = sum((x[..., :0] if x.ndim else x[None][:0]).sum() for x in given)
+    size = (*lead_of(plan.q, plan.k, plan.v), plan.T, plan.v.shape[-1])
+    return zero.to(product_dtype(plan.q)).expand(size)
