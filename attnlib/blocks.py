@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, Unpack
 
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnlib._check import require_whole
 from attnlib.cache import KVCache
-from attnlib.multihead import MultiHeadAttention, copy_parameters
+from attnlib.multihead import LayerOptions, MultiHeadAttention, copy_parameters
 
 
 class TransformerBlock(nn.Module):
@@ -42,9 +44,10 @@ class TransformerBlock(nn.Module):
             with ``activation=F.silu``.
         eps: What each norm adds to the variance, or to the mean square, before the root.
         context: Whether the block also attends to a context.
+        **layer: Of each `MultiHeadAttention`: ``head_dim``, ``scale``, ``softcap``, ``qk_norm``, ``sink``.
 
     Raises:
-        TypeError: If a size is not an int, or the activation is not a function.
+        TypeError: If a size is not an int, the activation is not a function, or a layer has no such argument.
         ValueError: If the sizes do not divide, the dropout is not in ``[0, 1)``, or the norm is unknown.
     """
 
@@ -63,16 +66,23 @@ class TransformerBlock(nn.Module):
         gated: bool = False,
         eps: float = 1e-5,
         context: bool = False,
+        **layer: Unpack[LayerOptions],
     ) -> None:
         super().__init__()
-        self.attention = MultiHeadAttention(
-            embed_dim, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout
-        )
-        self.cross_attention = (
-            MultiHeadAttention(embed_dim, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout)
-            if context
-            else None
-        )
+        check_names(type(self), layer, LayerOptions)
+
+        def attention() -> MultiHeadAttention:
+            return MultiHeadAttention(
+                embed_dim,
+                num_heads,
+                num_kv_heads=num_kv_heads,
+                bias=bias,
+                dropout=dropout,
+                **copy.deepcopy(layer),  # a scale that learns is not shared
+            )
+
+        self.attention = attention()
+        self.cross_attention = attention() if context else None
         hidden_dim = 4 * embed_dim if hidden_dim is None else hidden_dim
         require_whole("hidden_dim", hidden_dim, 1)
         if not callable(activation) or isinstance(activation, type):
@@ -141,6 +151,51 @@ class TransformerBlock(nn.Module):
             x = self._add(x, lambda x: self.drop(cross(x, context, mask=context_mask)), self.cross_norm)
         return self._add(x, self._network, self.network_norm)
 
+    def to_torch(self) -> nn.TransformerEncoderLayer | nn.TransformerDecoderLayer:
+        """Return a `torch.nn.TransformerEncoderLayer`, ``batch_first``, with copies of all weights.
+
+        A block that attends to a context becomes a `torch.nn.TransformerDecoderLayer`. Dropout, dtype,
+        device, mode and what is frozen are kept.
+
+        Returns:
+            A layer that computes the same.
+
+        Raises:
+            ValueError: If the block has what that one has not: a gate, RMS norms, or an attention that
+                `MultiHeadAttention.to_torch` refuses.
+        """
+        if self.gate_proj is not None or not isinstance(self.attention_norm, nn.LayerNorm):
+            raise ValueError(
+                "nn.TransformerEncoderLayer must compute the same, and knows no gate and no RMS norm"
+            )
+        kind = nn.TransformerEncoderLayer if self.cross_attention is None else nn.TransformerDecoderLayer
+        layer = kind(
+            self.attention.embed_dim,
+            self.attention.num_heads,
+            self.up_proj.out_features,
+            self.drop.p,
+            copy.deepcopy(self.activation),
+            self.attention_norm.eps,
+            batch_first=True,
+            norm_first=self.norm_first,
+            bias=self.up_proj.bias is not None,
+        )
+        layer.to(self.up_proj.weight)
+        layer.self_attn = self.attention.to_torch()
+        if self.cross_attention is not None:
+            layer.multihead_attn = self.cross_attention.to_torch()
+        for mine, theirs in self._names(self.cross_attention is not None).items():
+            copy_parameters(self.get_submodule(mine), layer.get_submodule(theirs))
+        return layer.train(self.training)
+
+    @staticmethod
+    def _names(crosses: bool) -> dict[str, str]:
+        """What PyTorch's layers call the parts beside attention."""
+        names = {"attention_norm": "norm1", "up_proj": "linear1", "down_proj": "linear2"}
+        return names | (
+            {"cross_norm": "norm2", "network_norm": "norm3"} if crosses else {"network_norm": "norm2"}
+        )
+
     @classmethod
     def from_torch(cls, layer: nn.TransformerEncoderLayer | nn.TransformerDecoderLayer) -> TransformerBlock:
         """Copy a layer of PyTorch's: weights, activation, dropout, dtype, device and mode.
@@ -176,16 +231,9 @@ class TransformerBlock(nn.Module):
         )
         block.to(layer.linear1.weight)
         block.attention = MultiHeadAttention.from_torch(attention)
-        names = {
-            "attention_norm": "norm1",
-            "network_norm": "norm2",
-            "up_proj": "linear1",
-            "down_proj": "linear2",
-        }
         if crosses:
             block.cross_attention = MultiHeadAttention.from_torch(layer.multihead_attn)
-            names |= {"cross_norm": "norm2", "network_norm": "norm3"}
-        for mine, theirs in names.items():
+        for mine, theirs in cls._names(crosses).items():
             module, to = layer.get_submodule(theirs), block.get_submodule(mine)
             copy_parameters(module, to)
             if isinstance(module, nn.LayerNorm) and isinstance(to, nn.LayerNorm):
@@ -211,6 +259,38 @@ class TransformerBlock(nn.Module):
         up = self.up_proj(x)  # (B, T, hidden)
         hidden = self.activation(up) if self.gate_proj is None else self.activation(self.gate_proj(x)) * up
         return self.drop(self.down_proj(self.drop(hidden)))  # (B, T, C)
+
+
+class BlockOptions(LayerOptions, total=False):
+    """What a `Decoder` passes on to each `TransformerBlock`."""
+
+    hidden_dim: int | None
+    activation: Callable[[Tensor], Tensor]
+    bias: bool
+    norm: str
+    norm_first: bool
+    gated: bool
+    eps: float
+
+
+def check_names(owner: type, given: Mapping[str, object], known: Any) -> None:
+    """Refuse an argument that is not known, in the name of the class that was called.
+
+    Args:
+        owner: That class.
+        given: Arguments that are passed on.
+        known: A `TypedDict` of those that may be.
+
+    Raises:
+        TypeError: If there is another, with the nearest name that there is.
+    """
+    for name in given.keys() - known.__annotations__.keys():
+        from difflib import get_close_matches  # needed for a message only
+
+        own = [*inspect.signature(owner).parameters, *known.__annotations__]
+        close = get_close_matches(name, own, 1)
+        meant = f"did you mean {close[0]!r}?" if close else f"it takes {', '.join(own)}"
+        raise TypeError(f"{owner.__name__} has no argument {name!r}; {meant}")
 
 
 def make_norm(norm: str, dim: int, *, bias: bool = True, eps: float = 1e-5) -> nn.LayerNorm | nn.RMSNorm:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Unpack
 
 import torch
 import torch.nn.functional as F
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from attnlib._check import check_rotary, require_tensor, require_whole, shape
 from attnlib._modes import truth
-from attnlib.blocks import TransformerBlock
+from attnlib.blocks import BlockOptions, TransformerBlock, check_names
 from attnlib.cache import KVCache
 from attnlib.positions import alibi_between, check_own_positions, check_turned_width
 
@@ -41,9 +41,10 @@ class Decoder(nn.Module):
             vector for each position.
         tied: Whether the token embedding also serves as the output weights: ``head`` is then None.
         **block: Of each `TransformerBlock`: ``hidden_dim``, ``activation``, ``bias``, ``norm``,
-            ``norm_first``, ``gated``, ``eps``. Each block gets a copy, so that an activation that learns is
-            not shared. The last norm is of the same kind; with ``norm_first=False`` there is none, since the
-            last block ends in its own.
+            ``norm_first``, ``gated``, ``eps``, and of its attention ``head_dim``, ``scale``, ``softcap``,
+            ``qk_norm``, ``sink``. Each block gets a copy, so that an activation that learns is not shared.
+            The last norm is of the same kind; with ``norm_first=False`` there is none, since the last block
+            ends in its own.
 
     Raises:
         TypeError: If a size is not an int, ``rotary`` is not a function, or a block has no such argument.
@@ -64,10 +65,10 @@ class Decoder(nn.Module):
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
         alibi: bool = False,
         tied: bool = False,
-        **block,
+        **block: Unpack[BlockOptions],
     ) -> None:
         super().__init__()
-        _check_names(block)
+        check_names(type(self), block, BlockOptions)
         for name, size in (
             ("vocab_size", vocab_size),
             ("max_length", max_length),
@@ -370,19 +371,6 @@ class Decoder(nn.Module):
             require_whole("eos", eos, 0)
             if eos >= self.vocab_size:
                 raise ValueError(f"eos must lie between 0 and {self.vocab_size - 1}, got {eos}")
-
-
-def _check_names(block: dict[str, object]) -> None:
-    """Refuse an argument that no block has in the name of the class that was called."""
-    known = set(inspect.signature(TransformerBlock.__init__).parameters) - {"context"}
-    for name in block:
-        if name not in known:
-            from difflib import get_close_matches
-
-            own = [*inspect.signature(Decoder.__init__).parameters, *known]
-            close = get_close_matches(name, own, 1)
-            meant = f"; did you mean {close[0]!r}?" if close else ", nor has a TransformerBlock"
-            raise TypeError(f"Decoder has no argument {name!r}{meant}")
 
 
 def _check_drawing(temperature: float, top_k: int | None, top_p: float | None) -> None:

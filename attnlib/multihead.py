@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
+from typing import Any, Literal, TypedDict, overload
 
 import torch
 from torch import Tensor, nn
 
 from attnlib._check import (
+    broadcasts,
     check_bias,
     check_causal,
     check_mask,
     check_rotary,
+    require_bool,
     require_same_kind,
     require_tensor,
     require_whole,
@@ -31,16 +35,24 @@ class MultiHeadAttention(nn.Module):
 
     Args:
         embed_dim: Model width C.
-        num_heads: Query heads H; H must divide C, and each head is ``D = C / H`` wide.
+        num_heads: Query heads H.
         num_kv_heads: Key and value heads Hkv, which must divide H; H if not given. Fewer heads
             share keys and values between queries (grouped-query attention).
+        head_dim: Width D of a head; ``C / H`` if not given, which H must then divide.
         bias: Whether the projections have a bias.
         dropout: Share of the weights dropped in training.
-        scale: Factor on the scores, ``1 / sqrt(D)`` if not given (chapter 4).
+        scale: Factor on the scores, ``1 / sqrt(D)`` if not given (chapter 4). One that is learned is a
+            `torch.nn.Parameter` of one number, or of one for each head, ``(H, 1, 1)``.
+        softcap: Bound on the size of the scaled scores, ``c * tanh(s / c)``; learned as the scale is.
+        qk_norm: Whether queries and keys are divided by the root of their mean square, head by head, times
+            learned numbers, before they are turned and meet: their lengths no longer make scores large.
+        sink: Whether each head has one more score, learned, which takes weight and brings no value: a head
+            may then attend to nothing, and its weights sum to less than one.
 
     Raises:
-        TypeError: If a size is not an int.
-        ValueError: If the sizes do not divide, the dropout is not in ``[0, 1)``, or the scale is not finite.
+        TypeError: If a size is not an int, a switch not a bool, or a number neither that nor a parameter.
+        ValueError: If the sizes do not divide, the dropout is not in ``[0, 1)``, the scale is not finite, or
+            the softcap not above zero.
     """
 
     def __init__(
@@ -49,41 +61,103 @@ class MultiHeadAttention(nn.Module):
         num_heads: int,
         *,
         num_kv_heads: int | None = None,
+        head_dim: int | None = None,
         bias: bool = True,
         dropout: float = 0.0,
-        scale: float | None = None,
+        scale: float | nn.Parameter | None = None,
+        softcap: float | nn.Parameter | None = None,
+        qk_norm: bool = False,
+        sink: bool = False,
     ) -> None:
         super().__init__()
         num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         require_whole("embed_dim", embed_dim, 1)
         require_whole("num_heads", num_heads, 1)
         require_whole("num_kv_heads", num_kv_heads, 1)
-        if embed_dim % num_heads:
+        if head_dim is not None:
+            require_whole("head_dim", head_dim, 1)
+        elif embed_dim % num_heads:
             raise ValueError(
-                f"num_heads must divide embed_dim, got embed_dim {embed_dim}, num_heads {num_heads}"
+                f"num_heads must divide embed_dim, got embed_dim {embed_dim}, num_heads {num_heads}; "
+                f"or give head_dim"
             )
         if num_heads % num_kv_heads:
             raise ValueError(f"num_kv_heads must divide num_heads, got {num_kv_heads} and {num_heads}")
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
-        if scale is not None and not math.isfinite(scale):
+        _check_number("scale", scale, num_heads)
+        _check_number("softcap", softcap, num_heads)
+        if isinstance(scale, numbers.Real) and not math.isfinite(scale):
             raise ValueError(f"scale must be a finite number, got {scale}")
+        if isinstance(softcap, numbers.Real) and not 0 < softcap < math.inf:
+            raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
+        require_bool("qk_norm", qk_norm)
+        require_bool("sink", sink)
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.num_kv_heads = num_kv_heads
-        self.head_dim = embed_dim // num_heads
+        self.head_dim = embed_dim // num_heads if head_dim is None else head_dim
         self.dropout = dropout
         self.scale = scale
-        kv_dim = num_kv_heads * self.head_dim
-        self.q_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
+        self.softcap = softcap
+        self.sink = nn.Parameter(torch.zeros(num_heads)) if sink else None
+        q_dim, kv_dim = num_heads * self.head_dim, num_kv_heads * self.head_dim
+        self.q_proj = nn.Linear(embed_dim, q_dim, bias=bias)
         self.k_proj = nn.Linear(embed_dim, kv_dim, bias=bias)
         self.v_proj = nn.Linear(embed_dim, kv_dim, bias=bias)
-        self.out_proj = nn.Linear(embed_dim, embed_dim, bias=bias)
+        self.out_proj = nn.Linear(q_dim, embed_dim, bias=bias)
+        self.q_norm = nn.RMSNorm(self.head_dim, eps=1e-5) if qk_norm else None
+        self.k_norm = nn.RMSNorm(self.head_dim, eps=1e-5) if qk_norm else None
         for projection in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             nn.init.xavier_uniform_(projection.weight)
             if bias:
                 nn.init.zeros_(projection.bias)
         self.attend = Attend()
+
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        bias: Tensor | None = None,
+        rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
+        positions: Tensor | None = None,
+        need_weights: Literal[False] = False,
+        cache: KVCache | None = None,
+    ) -> Tensor: ...
+
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        bias: Tensor | None = None,
+        rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
+        positions: Tensor | None = None,
+        need_weights: Literal[True],
+        cache: KVCache | None = None,
+    ) -> tuple[Tensor, Tensor]: ...
+
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        bias: Tensor | None = None,
+        rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
+        positions: Tensor | None = None,
+        need_weights: bool,
+        cache: KVCache | None = None,
+    ) -> Tensor | tuple[Tensor, Tensor]: ...
 
     def forward(
         self,
@@ -143,6 +217,8 @@ class MultiHeadAttention(nn.Module):
         q = self._split(self.q_proj(x))  # (B, H, T, D)
         k = self._split(self.k_proj(context))  # (B, Hkv, S, D)
         v = self._split(self.v_proj(context))  # (B, Hkv, S, D)
+        if self.q_norm is not None and self.k_norm is not None:
+            q, k = _normed(self.q_norm, q), _normed(self.k_norm, k)
         if rotary is not None:
             start = 0 if cache is None else cache.next_position
             q, k = _turn(rotary, q, k, _for_heads(positions, start, T, q.device))
@@ -152,9 +228,10 @@ class MultiHeadAttention(nn.Module):
                 mask = window if mask is None else mask & window  # (T, S) or (B, H, T, S)
             k, v = _keep(cache, k, v)  # (B, Hkv, S, D)
         dropout = self.dropout if self.training else 0.0
-        heads, weights = self.attend(
-            q, k, v, dropout, need_weights, mask=mask, causal=causal, bias=bias, scale=self.scale
-        )  # (B, H, T, D) and (B, H, T, S)
+        options: dict[str, Any] = {"mask": mask, "causal": causal, "bias": bias, "scale": self.scale}
+        options |= {} if self.softcap is None else {"softcap": self.softcap}
+        options |= {} if self.sink is None else {"sink": self.sink}
+        heads, weights = self.attend(q, k, v, dropout, need_weights, **options)  # (B, H, T, D), (B, H, T, S)
         out = self.out_proj(heads.transpose(1, 2).flatten(2))  # (B, T, C)
         return (out, weights) if need_weights else out
 
@@ -233,11 +310,57 @@ class MultiHeadAttention(nn.Module):
                     to.bias.copy_(b).requires_grad_(module.in_proj_bias.requires_grad)
         return new
 
+    def to_torch(self) -> nn.MultiheadAttention:
+        """Return a `torch.nn.MultiheadAttention`, ``batch_first``, with copies of the weights.
+
+        Dropout, dtype, device, mode and what is frozen are kept. It takes the same ``x`` as query, key and
+        value, and masks as `attnlib.masks.to_torch_mha` makes them.
+
+        Returns:
+            A module that computes the same.
+
+        Raises:
+            ValueError: If this layer has what that one has not: fewer key heads, heads of another width, a
+                scale, a softcap, a norm or a sink of its own, or projections that are frozen in part.
+        """
+        lacks = {
+            "num_kv_heads": self.num_kv_heads != self.num_heads,
+            "head_dim": self.head_dim * self.num_heads != self.embed_dim,
+            "scale": self.scale is not None,
+            "softcap": self.softcap is not None,
+            "qk_norm": self.q_norm is not None,
+            "sink": self.sink is not None,
+        }
+        if any(lacks.values()):
+            own = ", ".join(name for name, lacking in lacks.items() if lacking)
+            raise ValueError(f"nn.MultiheadAttention must compute the same, and knows no {own}")
+        parts, bias = (self.q_proj, self.k_proj, self.v_proj), self.q_proj.bias is not None
+        new = nn.MultiheadAttention(
+            self.embed_dim, self.num_heads, dropout=self.dropout, bias=bias, batch_first=True
+        )
+        new.to(self.q_proj.weight).train(self.training)
+        copy_parameters(self.out_proj, new.out_proj)
+        with torch.no_grad():
+            for name in ("weight", "bias") if bias else ("weight",):
+                joined, own_parts = new.get_parameter(f"in_proj_{name}"), [getattr(p, name) for p in parts]
+                learned = {part.requires_grad for part in own_parts}
+                if len(learned) > 1:
+                    raise ValueError(
+                        f"q_proj, k_proj and v_proj must be frozen or learn together: nn.MultiheadAttention "
+                        f"has one {name} for the three"
+                    )
+                joined.copy_(torch.cat(own_parts)).requires_grad_(learned.pop())
+        return new
+
     def extra_repr(self) -> str:
         """Return the sizes, and what is not as usual, for printing."""
         text = f"embed_dim={self.embed_dim}, num_heads={self.num_heads}, num_kv_heads={self.num_kv_heads}"
+        text += f", head_dim={self.head_dim}" if self.head_dim * self.num_heads != self.embed_dim else ""
         text += f", dropout={self.dropout}" if self.dropout else ""
-        return text if self.scale is None else f"{text}, scale={self.scale}"
+        for name, number in (("scale", self.scale), ("softcap", self.softcap)):
+            if number is not None:
+                text += f", {name}={'learned' if isinstance(number, Tensor) else number}"
+        return f"{text}, sink=True" if self.sink is not None else text
 
     def _a_key(self, dtype: torch.dtype | None, device: torch.device | str | None) -> Tensor:
         """Return a tensor that is as the keys are, or as what they will be a product of."""
@@ -333,6 +456,16 @@ class MultiHeadAttention(nn.Module):
             check_bias(bias, target, x.device)
 
 
+class LayerOptions(TypedDict, total=False):
+    """What a `TransformerBlock` passes on to its `MultiHeadAttention`."""
+
+    head_dim: int | None
+    scale: float | nn.Parameter | None
+    softcap: float | nn.Parameter | None
+    qk_norm: bool
+    sink: bool
+
+
 class Attend(nn.Module):
     """Attend in all heads at once: where a layer takes its softmax, so that a hook can see of what.
 
@@ -350,11 +483,30 @@ class Attend(nn.Module):
         return heads, weights.to(q.dtype)
 
 
+def _check_number(name: str, x: object, num_heads: int) -> None:
+    """Refuse a factor that is neither a number nor a parameter that fits all heads."""
+    if isinstance(x, nn.Parameter):
+        if not x.is_floating_point() or not broadcasts(x.shape, (num_heads, 1, 1)):
+            raise ValueError(
+                f"a learned {name} must be one floating-point number, or one for each head, "
+                f"({num_heads}, 1, 1), got {shape(x)} of {x.dtype}"
+            )
+    elif x is not None and (isinstance(x, bool) or not isinstance(x, numbers.Real)):
+        raise TypeError(
+            f"{name} must be a number, or a torch.nn.Parameter to be learned, got {type(x).__name__}"
+        )
+
+
 def copy_parameters(source: nn.Module, to: nn.Module) -> None:
     """Copy the state of one module into another of the same names; what is frozen there is frozen here."""
     to.load_state_dict(source.state_dict())
     for mine, theirs in zip(to.parameters(), source.parameters(), strict=True):
         mine.requires_grad_(theirs.requires_grad)
+
+
+def _normed(norm: nn.RMSNorm, x: Tensor) -> Tensor:
+    """Norm heads in the dtype of the weights, which under autocast is wider, and round back."""
+    return norm(x.to(norm.weight.dtype)).to(x.dtype)
 
 
 def _for_heads(positions: Tensor | None, start: int, T: int, device: torch.device) -> Tensor:

@@ -192,7 +192,7 @@ def test_a_copy_does_not_share_an_activation_that_learns():
         (
             lambda: TransformerBlock(12, 5),
             ValueError,
-            "num_heads must divide embed_dim, got embed_dim 12, num_heads 5",
+            "num_heads must divide embed_dim, got embed_dim 12, num_heads 5; or give head_dim",
         ),
         (lambda: TransformerBlock(12, 3, hidden_dim=0), ValueError, "hidden_dim must be at least 1, got 0"),
         (
@@ -360,3 +360,47 @@ def test_a_block_turns_by_the_positions_it_is_given():
         ValueError, match="positions are what rotary turns by: give both, got positions alone"
     ):
         made(x, positions=positions)
+
+
+@pytest.mark.parametrize("context", [True, False])
+@pytest.mark.parametrize("norm_first", [True, False])
+@pytest.mark.parametrize("bias", [True, False])
+def test_there_and_back_again_is_the_same_block(context, norm_first, bias):
+    ours = block(
+        context=context,
+        norm_first=norm_first,
+        bias=bias,
+        eps=1e-3,
+        dropout=0.25,
+        hidden_dim=17,
+        activation=nn.PReLU(),
+    )
+    for parameter in ours.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    ours.down_proj.weight.requires_grad_(False)
+    back = ours.eval().to_torch()
+    x, memory, hidden = randn(B, T, C), randn(B, 7, C, seed=1), ~causal_mask(T, device=DEVICE)
+    expected = back(x, memory, hidden, tgt_is_causal=True) if context else back(x, hidden, is_causal=True)
+    assert_close(ours(x, memory if context else None, causal=True), expected, rtol=1e-4, atol=1e-5)
+    state, again = ours.state_dict(), TransformerBlock.from_torch(back).state_dict()
+    assert state.keys() == again.keys()
+    assert all(torch.equal(state[name], again[name]) for name in state)
+    assert not back.training
+    assert [name for name, p in back.named_parameters() if not p.requires_grad] == ["linear2.weight"]
+
+
+@pytest.mark.parametrize("options", [{"gated": True}, {"norm": "rms"}])
+def test_a_block_that_pytorch_has_not_is_not_handed_to_it(options):
+    with pytest.raises(ValueError, match="must compute the same, and knows no gate and no RMS norm"):
+        TransformerBlock(12, 3, **options).to_torch()
+
+
+def test_what_the_layers_have_besides_is_passed_on_and_not_shared():
+    made = reader(head_dim=5, scale=nn.Parameter(torch.ones(())), softcap=2.0, qk_norm=True)
+    for part in (made.attention, made.cross_attention):
+        assert (part.head_dim, part.softcap) == (5, 2.0)
+        assert part.q_norm is not None
+    assert made.attention.scale is not made.cross_attention.scale
+    assert made(randn(B, T, C), randn(B, 7, C)).shape == (B, T, C)
+    with pytest.raises(TypeError, match=r"TransformerBlock has no argument 'gatd'; did you mean 'gated'\?"):
+        TransformerBlock(12, 3, gatd=True)

@@ -18,6 +18,10 @@ from tests.test_multihead import Adapted, Quantised
 
 pytestmark = pytest.mark.filterwarnings("ignore:mkldnn_matmul failed")  # a CPU without bfloat16 falls back
 
+ARGUMENTS = (
+    "vocab_size, max_length, embed_dim, num_heads, num_layers, num_kv_heads, dropout, rotary, alibi, tied, block, "
+    "head_dim, scale, softcap, qk_norm, sink, hidden_dim, activation, bias, norm, norm_first, gated, eps"
+)
 V, LONGEST, C, H, LAYERS = 13, 11, 24, 6, 2
 BLOCK = {"norm": "rms", "gated": True, "activation": F.silu, "bias": False, "hidden_dim": 7}
 TODAY = {"rotary": rotary, "tied": True, **BLOCK}
@@ -494,7 +498,7 @@ def test_top_one_and_temperature_zero_are_greedy():
         (
             lambda: Decoder(5, 5, 12, 3, 1, zebra=3),
             TypeError,
-            "Decoder has no argument 'zebra', nor has a TransformerBlock",
+            "Decoder has no argument 'zebra'; it takes " + ARGUMENTS,
         ),
         (
             lambda: Decoder(5, 5, 15, 3, 1, rotary=rotary),
@@ -904,6 +908,21 @@ def test_alibi_counts_distances_to_what_a_rolling_cache_holds(cuts):
     assert_close(got, model(tokens, mask=(i - j < 4) | (j < 2), caches=long), rtol=1e-4, atol=1e-4)
 
 
+LAYER = {"head_dim": 6, "scale": 0.3, "softcap": 5.0, "qk_norm": True}
+
+
+def test_what_the_layers_have_besides_is_passed_on_to_each():
+    model, tokens = sharp(rotary=rotary, num_kv_heads=2, **LAYER), some_tokens()
+    for made in model.blocks:
+        part = made.attention
+        assert (part.head_dim, part.scale, part.softcap, part.num_kv_heads) == (6, 0.3, 5.0, 2)
+        assert part.q_norm is not None
+    caches = model.make_caches(3)
+    with torch.no_grad():
+        parts = [model(part, caches=caches) for part in tokens.split([2, 1, 2], 1)]
+    assert_close(torch.cat(parts, 1), model(tokens), rtol=1e-4, atol=1e-4)
+
+
 MASKED = {"mask": torch.ones(3, 1, 1, 5, dtype=torch.bool, device=DEVICE)}
 
 
@@ -918,7 +937,7 @@ MASKED = {"mask": torch.ones(3, 1, 1, 5, dtype=torch.bool, device=DEVICE)}
         (
             lambda: Decoder(5, 5, 12, 3, 1, context=True),
             TypeError,
-            "Decoder has no argument 'context', nor has a TransformerBlock",
+            "Decoder has no argument 'context'; it takes " + ARGUMENTS,
         ),
         (
             lambda: Decoder(5, 5, 12, 3, 1, eps=-1.0),

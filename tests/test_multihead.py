@@ -151,7 +151,7 @@ def test_sizes_are_printed_and_what_is_not_as_usual():
         (
             lambda: MultiHeadAttention(10, 3),
             ValueError,
-            "num_heads must divide embed_dim, got embed_dim 10, num_heads 3",
+            "num_heads must divide embed_dim, got embed_dim 10, num_heads 3; or give head_dim",
         ),
         (
             lambda: MultiHeadAttention(12, 6, num_kv_heads=4),
@@ -654,3 +654,170 @@ def test_a_cache_fits_the_keys_of_projections_that_were_put_in_place(kind, dtype
         assert_close(torch.cat(steps, 1), module(x, causal=True), rtol=2e-2, atol=2e-2)
     if dtype == torch.float32:
         assert module.make_cache(B, T).dtype == dtype
+
+
+# what a layer may have besides
+
+
+def options_of(module):
+    return {"scale": module.scale, "softcap": module.softcap}
+
+
+@pytest.mark.parametrize("kv_heads", [1, 3])
+@pytest.mark.parametrize("head_dim", [2, 8])
+def test_heads_may_be_of_any_width(head_dim, kv_heads):
+    torch.manual_seed(0)
+    module = MultiHeadAttention(10, 3, num_kv_heads=kv_heads, head_dim=head_dim).double().to(DEVICE)
+    x = randn(B, T, 10)
+    q, k, v = heads_of(module, x)
+    assert (q.shape[-1], module.out_proj.in_features) == (head_dim, 3 * head_dim)
+    assert_close(module(x, causal=True), output_of(module, attention(q, k, v, causal=True)))
+    cache = module.make_cache(B, T)
+    steps = [module(part, causal=True, cache=cache) for part in x.split(1, 1)]
+    assert_close(torch.cat(steps, 1), module(x, causal=True))
+    assert f"head_dim={head_dim}" in module.extra_repr()
+
+
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_normed_queries_and_keys_are_turned_after_and_the_cache_keeps_both(need_weights):
+    torch.manual_seed(0)
+    module = MultiHeadAttention(60, 6, num_kv_heads=2, qk_norm=True).double().to(DEVICE)
+    for norm in (module.q_norm, module.k_norm):
+        nn.init.normal_(norm.weight)
+    x = randn(B, T, 60)
+    q, k, v = heads_of(module, x)
+    length = lambda y: (y.square().mean(-1, keepdim=True) + 1e-5).sqrt()  # noqa: E731
+    q, k = q / length(q) * module.q_norm.weight, k / length(k) * module.k_norm.weight
+    expected = output_of(module, attention(rotary(q), rotary(k), v, causal=True))
+    out = module(x, causal=True, rotary=rotary, need_weights=need_weights)
+    assert_close(out[0] if need_weights else out, expected)
+    cache = module.make_cache(B, T)
+    steps = [module(part, causal=True, rotary=rotary, cache=cache) for part in x.split([2, 1, 2], 1)]
+    assert_close(torch.cat(steps, 1), expected)
+    # longer inputs make scores no larger
+    assert_close(*(module(f * x, need_weights=True)[1] for f in (10.0, 1000.0)), rtol=1e-2, atol=1e-3)
+
+
+def test_normed_queries_and_keys_keep_the_dtype_under_autocast():
+    module, x = MultiHeadAttention(60, 6, qk_norm=True).to(DEVICE), randn(B, T, 60, dtype=torch.float32)
+    with torch.no_grad(), torch.autocast(DEVICE.type, torch.bfloat16):
+        cache = module.make_cache(B, T)
+        steps = [module(part, causal=True, rotary=rotary, cache=cache) for part in x.split(1, 1)]
+        full = module(x, causal=True, rotary=rotary)
+    assert cache.dtype == full.dtype == torch.bfloat16
+    assert_close(torch.cat(steps, 1).float(), full.float(), rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("name", ["scale", "softcap"])
+@pytest.mark.parametrize("sizes", [(), (6, 1, 1)])
+def test_a_scale_or_a_softcap_that_is_learned_gets_its_gradient(name, sizes):
+    torch.manual_seed(0)
+    number = nn.Parameter(1.0 + torch.rand(sizes, dtype=torch.float64))
+    module = MultiHeadAttention(60, 6, num_kv_heads=2, **{name: number}).double().to(DEVICE)
+    x, number = randn(B, T, 60), getattr(module, name)
+    assert name in dict(module.named_parameters())
+    q, k, v = heads_of(module, x)
+    scores = q @ k.repeat_interleave(3, 1).mT
+    scores = number * scores if name == "scale" else number * (scores / 10**0.5 / number).tanh()
+    weights = scores.masked_fill(~causal_mask(T, device=DEVICE), -math.inf).softmax(-1)
+    expected = output_of(module, weights @ v.repeat_interleave(3, 1))
+    (wanted,) = torch.autograd.grad(expected.square().sum(), number)
+    for need_weights in (True, False):
+        out = module(x, causal=True, need_weights=need_weights)
+        out = out[0] if need_weights else out
+        assert_close(out, expected)
+        assert_close(torch.autograd.grad(out.square().sum(), number)[0], wanted)
+    assert f"{name}=learned" in module.extra_repr()
+
+
+def test_a_softcap_bounds_the_scores():
+    torch.manual_seed(0)
+    module, x = MultiHeadAttention(60, 6, softcap=0.5).double().to(DEVICE), 100 * randn(B, T, 60)
+    q, k, v = heads_of(module, x)
+    assert_close(module(x), output_of(module, attention(q, k, v, softcap=0.5)))
+    weights = module(x, need_weights=True)[1]
+    assert_close(weights, attention_weights(q, k, softcap=0.5))
+    assert weights.max() <= math.e / (math.e + T - 1)
+    assert "softcap=0.5" in module.extra_repr()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"head_dim": 0}, ValueError, "head_dim must be at least 1, got 0"),
+        ({"qk_norm": "rms"}, TypeError, "qk_norm must be True or False, got str"),
+        ({"sink": 1}, TypeError, "sink must be True or False, got int"),
+        ({"softcap": 0.0}, ValueError, "softcap must be a finite number above zero, got 0.0"),
+        *(
+            item
+            for name in ("scale", "softcap")
+            for item in (
+                (
+                    {name: torch.ones(())},
+                    TypeError,
+                    f"{name} must be a number, or a torch.nn.Parameter to be learned, got Tensor",
+                ),
+                (
+                    {name: "1"},
+                    TypeError,
+                    f"{name} must be a number, or a torch.nn.Parameter to be learned, got str",
+                ),
+                (
+                    {name: nn.Parameter(torch.ones(2))},
+                    ValueError,
+                    f"a learned {name} must be one floating-point number, or one for each head, (3, 1, 1), "
+                    f"got (2,) of torch.float32",
+                ),
+            )
+        ),
+    ],
+)
+def test_options_that_make_no_sense_get_this_message(options, error, message):
+    with pytest.raises(error) as caught:
+        MultiHeadAttention(12, 3, **options)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("causal", ["no", 1, torch.ones(T, T).bool()])
+def test_causal_is_a_bool(causal):
+    with pytest.raises(TypeError, match="causal must be True or False, got"):
+        MultiHeadAttention(C, H)(torch.zeros(B, T, C), causal=causal)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_there_and_back_again_is_the_same_layer(bias):
+    _, ours = pair(bias=bias)
+    ours.dropout, ours.out_proj.weight.requires_grad = 0.25, False
+    back = ours.eval().to_torch()
+    assert (back.dropout, back.training, back.batch_first) == (0.25, False, True)
+    assert [name for name, p in back.named_parameters() if not p.requires_grad] == ["out_proj.weight"]
+    x, context = randn(B, T, C), randn(B, S, C, seed=1)
+    expected, weights = back(x, context, context, average_attn_weights=False)
+    out, own = ours(x, context, need_weights=True)
+    assert_close(out, expected)
+    assert_close(own, weights)
+    state, again = ours.state_dict(), MultiHeadAttention.from_torch(back).state_dict()
+    assert all(torch.equal(state[name], again[name]) for name in state)
+    back.in_proj_weight.data.zero_()
+    assert ours.q_proj.weight.any()
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ({"num_kv_heads": 1}, "num_kv_heads"),
+        ({"head_dim": 5}, "head_dim"),
+        ({"scale": 1.0, "softcap": 2.0}, "scale, softcap"),
+        ({"qk_norm": True, "sink": True}, "qk_norm, sink"),
+    ],
+)
+def test_what_pytorch_has_not_is_not_handed_to_it(options, named):
+    with pytest.raises(ValueError, match=f"must compute the same, and knows no {named}$"):
+        MultiHeadAttention(12, 3, **options).to_torch()
+
+
+def test_projections_frozen_in_part_are_not_joined():
+    module = MultiHeadAttention(12, 3)
+    module.k_proj.weight.requires_grad_(False)
+    with pytest.raises(ValueError, match="q_proj, k_proj and v_proj must be frozen or learn together"):
+        module.to_torch()

@@ -158,6 +158,7 @@ def _hook(sums: _Sums):
     @torch.no_grad()
     def watch(attend, arguments, options, output):
         q, k, *_ = arguments
+        options = {name: x for name, x in options.items() if name != "sink"}  # no score of a key
         sums.add(attention_scores(q, k, **options))  # (B, H, T, S)
 
     return watch
