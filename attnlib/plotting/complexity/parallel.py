@@ -6,7 +6,7 @@ from attnlib.plotting.kit.drawing import Drawing
 from attnlib.plotting.kit.style import GRID, INK, MUTED, SERIES
 
 EDGE = 8  # margins
-LEFT = 84  # for the names of the layers
+LEFT = 84  # where the tokens begin
 WIDE = 52  # the width of a token
 TALL = 26  # its height
 GAP = 20  # between two tokens

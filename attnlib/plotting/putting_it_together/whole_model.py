@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 from attnlib.plotting.kit.drawing import SIZE, Drawing, text_width
 from attnlib.plotting.kit.style import GRID, INK, KEY, MUTED, OUTPUT, QUERY, SERIES, VALUE, WEIGHT
 
-EDGE = 32  # where the first token is
-LAST = 236  # where the last one is
+EDGE = 32  # from the left to the residual stream of the first token
+LAST = 236  # and to that of the last
 WIDE = 370  # the drawing
 BESIDE = LAST + 31  # where it is written what is done at a level
 LINE = 15  # a line of it
 LOOK = 126  # the height of one attention
 BETWEEN = 16  # between two of them
 BOX = 28  # a word
-HEAD = 118  # where the first look begins: below words, vectors and places
+HEAD = 118  # where the first attention begins: below words, vectors and places
 KEYS = 36  # within it, where keys and query stand
 MEET = LOOK - 32  # within it, where the weighted values arrive
-LANE = 14  # of a plain vector, beside its road
+LANE = 14  # of a plain vector, beside the residual stream
 
 
 def whole_model(
