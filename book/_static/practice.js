@@ -1,5 +1,5 @@
 /* Exercises that are answered on the page: fields, a verdict, progress in this browser. Nothing is sent anywhere.
-   `read` and `judge` do what attnlib/learn/data.py does; tests/book/test_practice.py holds them against each other.
+   `read` and `judge` do what attnlib/learn/judging.py does; tests/book/test_practice.py holds them against each other.
    Without this file there are the code and the hints, as in the notebook. */
 (() => {
   "use strict";

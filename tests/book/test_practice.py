@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from attnlib.learn import bank, data, record
+from attnlib.learn import bank, judging, record
 from attnlib.learn.calling import AnswerError
 from tests.book.conftest import visits
 from tests.book.test_page import PHONE, violations
 from tests.learn.test_banks import RIGHT, WRONG
-from tests.learn.test_data import FIELDS
+from tests.learn.test_judging import FIELDS
 
 PAGE = "01_rnn_bottleneck"
 CHOICE = {
@@ -117,12 +117,12 @@ def nearby(value, rules):
 
 def table(id):
     """Answers to a data exercise: all that Python's tests have, every known mistake, and mixtures of them."""
-    rules = data.page_spec(id)
+    rules = judging.page_spec(id)
     written = [a for i, a in RIGHT if i == id] + [a for i, a, _ in WRONG if i == id]
     answers = []
     for one in written:
         try:
-            answers.append(data.values(rules, one))
+            answers.append(judging.values(rules, one))
         except AnswerError:
             continue  # of a form that a page does not let one type
     places = [nearby(value, rules) for value in rules["answer"]]
@@ -142,10 +142,10 @@ def table(id):
 
 
 def test_verdicts_are_those_of_python(chapter):
-    for id in data.read():
+    for id in judging.read():
         rules, answers = table(id)
         here = chapter.evaluate("([spec, all]) => all.map((got) => pa.judge(spec, got))", [rules, answers])
-        there = [data.judge(rules, got) for got in answers]
+        there = [judging.judge(rules, got) for got in answers]
         assert here == there, id
         assert None in there
         assert len(set(there)) > 2 or rules["kind"] == "choice", id
@@ -277,7 +277,7 @@ def test_every_exercise_of_the_book_has_its_place(site):
             r'<section class="pa-practice"[^>]*data-exercise="([\d.]+)">(<script)?', page.read_text("utf8")
         )
         found |= {id: bool(facts) for id, facts in blocks}
-    assert found == {id: id in data.read() for id in bank.exercises()}
+    assert found == {id: id in judging.read() for id in bank.exercises()}
 
 
 # Progress

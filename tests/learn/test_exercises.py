@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from attnlib.learn import bank, check, data, exercises, hint, record
+from attnlib.learn import bank, check, exercises, hint, judging, record
 from attnlib.learn.grading import Exercise
 
 
@@ -229,7 +229,7 @@ def test_an_unusable_progress_file_is_told_and_kept(capsys, tmp_path):
 @pytest.mark.parametrize("topic", bank.CHAPTERS.values())
 def test_a_file_has_the_sentences_that_its_graders_say_and_no_others(topic):
     code = Path(bank.__file__).with_name(f"{topic}.py").read_text("utf8")
-    table = data.tables()[topic]
+    table = judging.tables()[topic]
     tables = [
         table.get("says", {}),
         *(spec["says"] for spec in table["exercise"] if spec["kind"] == "function"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from importlib import import_module
 
-from attnlib.learn import data
+from attnlib.learn import judging
 from attnlib.learn.grading import Exercise, describe
 
 CHAPTERS = {
@@ -26,14 +26,14 @@ def exercises() -> dict[str, Exercise]:
     """Return every exercise by its id, in the order of the book."""
     found = []
     for topic in CHAPTERS.values():
-        graders, table = import_module(f"{__name__}.{topic}"), data.tables()[topic]
+        graders, table = import_module(f"{__name__}.{topic}"), judging.tables()[topic]
         for spec in table["exercise"]:
             if spec["kind"] == "function":
                 says = table.get("says", {}) | spec["says"]  # what the topic's graders share, and its own
                 grade = functools.partial(getattr(graders, spec["grader"]), says=says)
             else:
-                grade = data.grader(spec)
-            found.append(data.exercise(spec, grade))
+                grade = judging.grader(spec)
+            found.append(judging.exercise(spec, grade))
     return {one.id: one for one in sorted(found, key=lambda one: tuple(map(int, one.id.split("."))))}
 
 
@@ -48,5 +48,5 @@ def quiz_data(chapter: str) -> dict:
         raise TypeError(f'the chapter must be text, like "3", got {describe(chapter)}; put it in quotes')
     if chapter not in CHAPTERS:
         raise ValueError(f"there is no quiz {chapter!r}; there are {', '.join(CHAPTERS)}")
-    table = data.tables()[CHAPTERS[chapter]]
+    table = judging.tables()[CHAPTERS[chapter]]
     return {key: table[key] for key in ("chapter", "title", "question")}

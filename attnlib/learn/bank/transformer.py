@@ -12,8 +12,8 @@ from torch import Tensor
 
 from attnlib.functional import attention
 from attnlib.learn.calling import AnswerError, call, tell_error
-from attnlib.learn.data import by_name
 from attnlib.learn.grading import by_cases, normal, numbers, scalar
+from attnlib.learn.judging import by_name
 from attnlib.positions import rotary
 
 

@@ -12,7 +12,7 @@ import json
 import re
 from html import escape
 
-from attnlib.learn import bank, data
+from attnlib.learn import bank, judging
 from attnlib.learn._show import inline
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -62,7 +62,7 @@ def show_form(cell: nodes.Element, id: str) -> None:
     told = markup("In the notebook, put your answer in place of `...` and run the cell.")
     code = fold("in the notebook", [cell])
     cell.children = []
-    cell += practice(id, embed(data.page_spec(id)), element("p", told, class_="pa-ask"), hints(id), code)
+    cell += practice(id, embed(judging.page_spec(id)), element("p", told, class_="pa-ask"), hints(id), code)
 
 
 def show_launch(cell: nodes.Element, id: str) -> None:
@@ -119,7 +119,7 @@ class Practice(SphinxPostTransform):
         """Rearrange them."""
         found = [(cell, id) for cell in self.document.findall(is_cell) if (id := asked(cell))]
         for cell, id in found:
-            (show_form if id in data.read() else show_launch)(cell, id)
+            (show_form if id in judging.read() else show_launch)(cell, id)
         if found:
             cell, id = found[-1]
             cell.parent += panel(chapter=id.split(".")[0])

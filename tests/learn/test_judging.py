@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnlib.learn import data
+from attnlib.learn import judging
 from attnlib.learn.calling import AnswerError
 
 FIELDS = json.loads(Path(__file__).with_name("fields.json").read_text("utf8"))  # the page reads these too
@@ -41,12 +41,12 @@ def spec(text):
 
 
 def says(text, answer):
-    return data.grader(spec(text))(answer)
+    return judging.grader(spec(text))(answer)
 
 
 @pytest.mark.parametrize("case", FIELDS, ids=lambda case: repr(case["text"]))
 def test_a_field_is_read_as_people_write_numbers(case):
-    read = data.read_field
+    read = judging.read_field
     reads = case.get("reads", "number")
     if "value" in case:
         assert read(case["text"], reads) == case["value"]
@@ -139,16 +139,16 @@ def test_a_choice_is_one_of_its_options():
         says(text, "perhaps")
 
 
-@pytest.mark.parametrize("id", data.read())
+@pytest.mark.parametrize("id", judging.read())
 class TestEachDataExercise:
     def test_goes_to_the_page_as_json(self, id):
-        page = data.page_spec(id)
+        page = judging.page_spec(id)
         assert json.loads(json.dumps(page)) == page
         assert len(page["fields"]) == len(page["reads"]) == len(page["otherwise"]) == len(page["answer"])
-        assert data.judge(page, page["answer"]) is None
+        assert judging.judge(page, page["answer"]) is None
 
     def test_names_every_mistake_it_knows(self, id):
-        page = data.page_spec(id)
+        page = judging.page_spec(id)
         assert len(page["mistakes"]) >= 2
         for mistake in page["mistakes"]:
             assert mistake["answers"]
@@ -158,9 +158,9 @@ class TestEachDataExercise:
                     got = wrong
                 else:
                     got[mistake["place"]] = wrong
-                assert data.judge(page, got) == mistake["says"]
+                assert judging.judge(page, got) == mistake["says"]
 
     def test_every_sentence_ends(self, id):
-        page = data.page_spec(id)
+        page = judging.page_spec(id)
         said = [m["says"] for m in page["mistakes"]] + [s for s in page["otherwise"] if s]
         assert all(s.endswith((".", "?")) for s in said)
