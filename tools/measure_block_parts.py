@@ -22,7 +22,9 @@ from attnlib.experiments.block_parts import USUAL, measure
 WHAT = (
     "loss per letter, in nats, of models of letters of Python's manual: 64 wide, 4 heads, "
     "batches of 32 lines of 32 letters; "
-    "norm: where each half is normalised; without: what was taken out; held: on held-out lines; "
+    "norm: where each half is normalised; kind: layer norms, GELU, biases, learned positions and an "
+    "untied head if plain, else RMS norms, SwiGLU, rotary positions and a tied one; "
+    "without: what was taken out; held: on held-out lines; "
     "course: means of each twentieth of the steps; what a run does not name is as in usual"
 )
 TEXT = None  # each process reads it once
@@ -57,7 +59,25 @@ def wanted() -> list[dict]:
     runs += grid(seed=three, norm=["after"], warmup=[800, 1600], steps=[2400])
     runs += grid(seed=three, norm=places, steps=[2400])
     runs += grid(seed=three, layers=[6], norm=places, warmup=climbs)
-    return runs + [{**lack, "steps": 2400, "seed": seed} for seed in two for lack in small]
+    runs += [{**lack, "steps": 2400, "seed": seed} for seed in two for lack in small]
+    return runs + wanted_today(lacks)
+
+
+def wanted_today(lacks: list[dict]) -> list[dict]:
+    """Return the runs with blocks of today: whole ones, then those that lack something."""
+    five, three, two, after = range(5), range(3), range(2), {"norm": "after"}
+    runs = [{**kind, "steps": 2400, "seed": seed} for seed in three for kind in ({}, after)]
+    runs += [{**after, "warmup": 800, "steps": 2400, "seed": seed} for seed in three]
+    runs += [{**lack, "layers": 4, "steps": 2400, "seed": seed} for seed in two for lack in lacks]
+    runs += [{**lack, "seed": seed} for seed in three for lack in lacks[3:]]
+    runs += [{**lack, "layers": 4, "seed": seed} for seed in five for lack in lacks]
+    small = grid(seed=three, lr=[3e-4, 3e-3])
+    runs += [{**lack, "layers": 4, **run} for run in small for lack in lacks]
+    runs += grid(seed=three, norm=["before"], lr=[3e-4, 1e-3, 3e-3])
+    runs += grid(seed=three, norm=["after"], lr=[3e-4, 1e-3, 3e-3])
+    runs += grid(seed=three, norm=["after"], lr=[1e-3, 3e-3], warmup=[200])
+    runs += grid(seed=three, norm=["after"], layers=[2, 6])
+    return [{"kind": "today", **run} for run in runs]
 
 
 def run_one(run: dict, device: str, end: float) -> dict | None:

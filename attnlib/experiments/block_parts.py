@@ -20,12 +20,39 @@ from attnlib.experiments.training import cross_entropy, small_products, track
 from attnlib.instruments.counters import count_parameters
 from attnlib.instruments.settings import Values, note
 from attnlib.model import Decoder
+from attnlib.positions import rotary
 
 NORMS = "before", "after", "none"
 PARTS = "attention", "network", "residual"
+KINDS = {  # of blocks: what the decoder is made with, and what a setting says of it
+    "plain": ({}, "layer norms, GELU, biases, learned positions, untied"),
+    "today": (
+        {
+            "norm": "rms",
+            "gated": True,
+            "activation": nn.functional.silu,
+            "bias": False,
+            "hidden_dim": 172,
+            "rotary": rotary,
+            "tied": True,
+        },
+        "RMS norms, SwiGLU, no biases, rotary positions, tied",
+    ),
+}
 LENGTH, WIDTH, HEADS = 32, 64, 4
 LETTERS = 67  # different signs in the text of the stored runs
-USUAL = {"layers": 12, "norm": "before", "without": None, "lr": 1e-3, "warmup": 0, "steps": 800}
+USUAL = {
+    "layers": 12,
+    "norm": "before",
+    "without": None,
+    "lr": 1e-3,
+    "warmup": 0,
+    "steps": 800,
+    "kind": "plain",
+}
+
+
+OF_THE_MODEL = "rotary", "tied"  # not of a block
 
 
 class PartialBlock(TransformerBlock):
@@ -38,6 +65,7 @@ class PartialBlock(TransformerBlock):
             (as in 2017), or not at all: ``"none"``.
         without: What to take out: ``"attention"``, ``"network"``, or the ``"residual"``, so that what a half
             finds replaces what it read; several as a tuple; None for nothing.
+        kind: ``"plain"``, as in 2018, or ``"today"``, one of `KINDS`.
 
     Raises:
         ValueError: If there is no such place or part.
@@ -50,8 +78,10 @@ class PartialBlock(TransformerBlock):
         *,
         norm: str = "before",
         without: str | tuple[str, ...] | None = None,
+        kind: str = "plain",
     ) -> None:
-        super().__init__(embed_dim, num_heads)
+        made = {name: given for name, given in _made(kind).items() if name not in OF_THE_MODEL}
+        super().__init__(embed_dim, num_heads, **made)
         if norm not in NORMS:
             raise ValueError(f"norm must be one of {', '.join(NORMS)}, got {norm!r}")
         parts = (without,) if isinstance(without, str) else without or ()
@@ -80,6 +110,7 @@ def partial_model(
     norm: str = "before",
     without: str | tuple[str, ...] | None = None,
     seed: int = 0,
+    kind: str = "plain",
 ) -> Decoder:
     """Make a model of letters from such blocks, 64 wide with 4 heads, that reads 32 letters.
 
@@ -91,6 +122,7 @@ def partial_model(
         norm: As in `PartialBlock`.
         without: As in `PartialBlock`.
         seed: Of the first weights: models of as many blocks start from the same.
+        kind: As in `PartialBlock`.
 
     Returns:
         The model, in training mode.
@@ -98,17 +130,30 @@ def partial_model(
     require_whole("layers", layers, 1)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        model = Decoder(len(text.letters), LENGTH, WIDTH, HEADS, layers)
+        model = Decoder(len(text.letters), LENGTH, WIDTH, HEADS, layers, **_made(kind))
         model.blocks = nn.ModuleList(
-            PartialBlock(WIDTH, HEADS, norm=norm, without=without) for _ in range(layers)
+            PartialBlock(WIDTH, HEADS, norm=norm, without=without, kind=kind) for _ in range(layers)
         )
     if norm != "before":
         model.norm = nn.Identity()
-    model.facts = facts(layers, norm, without, letters=len(text.letters))
+    model.facts = facts(layers, norm, without, letters=len(text.letters), kind=kind)
     return model
 
 
-def facts(layers: int, norm: str, without: str | tuple[str, ...] | None, *, letters: int = LETTERS) -> dict:
+def _made(kind: str) -> dict:
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    return KINDS[kind][0]
+
+
+def facts(
+    layers: int,
+    norm: str,
+    without: str | tuple[str, ...] | None,
+    *,
+    letters: int = LETTERS,
+    kind: str = "plain",
+) -> dict:
     """Return what there is to say of a model of such blocks, with the number of weights that it uses.
 
     Args:
@@ -116,31 +161,30 @@ def facts(layers: int, norm: str, without: str | tuple[str, ...] | None, *, lett
         norm: As in `PartialBlock`.
         without: As in `PartialBlock`.
         letters: How many different letters it reads.
+        kind: As in `PartialBlock`.
     """
     parts = (without,) if isinstance(without, str) else tuple(without or ())
     return {
-        "model": "model of letters (layer norms, GELU, biases, learned positions, untied)",
+        "model": f"model of letters ({KINDS[kind][1]})",
         "layers": layers,
         "width": WIDTH,
         "heads": HEADS,
         "norm": norm,
         "without": ", ".join(parts) or None,
-        "weights": _weights(layers, norm, parts, letters),
+        "weights": _weights(layers, norm, parts, letters, kind),
     }
 
 
 @cache
-def _weights(layers: int, norm: str, without: tuple[str, ...], letters: int) -> int:
+def _weights(layers: int, norm: str, without: tuple[str, ...], letters: int, kind: str) -> int:
     with torch.random.fork_rng(devices=[]), torch.device("meta"):  # shapes alone
-        whole = Decoder(letters, LENGTH, WIDTH, HEADS, 1)
+        whole = Decoder(letters, LENGTH, WIDTH, HEADS, 1, **_made(kind))
     (block,) = whole.blocks
-    parts = {
-        "attention": count_parameters(block.attention),
-        "network": count_parameters(block) - count_parameters(block.attention),
-    }
-    norms = count_parameters(block.attention_norm) + count_parameters(block.network_norm)
-    parts["network"] -= norms
-    used = sum(size for part, size in parts.items() if part not in without) + (norms if norm != "none" else 0)
+    norm_size = count_parameters(block.attention_norm)
+    attention = count_parameters(block.attention)
+    parts = {"attention": attention, "network": count_parameters(block) - attention - 2 * norm_size}
+    each = norm_size if norm != "none" else 0  # every part has a norm of its own
+    used = sum(size + each for part, size in parts.items() if part not in without)
     outside = count_parameters(whole) - count_parameters(block)
     return layers * used + outside - (count_parameters(whole.norm) if norm != "before" else 0)
 
@@ -221,11 +265,13 @@ def differences(
         The mean over all pairs of different places, before the first block and after each.
     """
     T = lines.shape[1]
-    x = model.token_embedding(lines) + model.position_embedding.weight[:T]  # (B, T, C)
+    x = model.token_embedding(lines)  # (B, T, C)
+    if model.position_embedding is not None:
+        x = x + model.position_embedding.weight[:T]
     found = []
     for block in [None, *model.blocks]:
         if block is not None:
-            x = block(x, causal=True) if through is None else through(block, x)
+            x = block(x, causal=True, rotary=model.rotary) if through is None else through(block, x)
         unit = nn.functional.normalize(x.double(), dim=-1)
         cosines = unit @ unit.mT  # (B, T, T)
         found.append(1 - (cosines.sum((1, 2)).mean().item() - T) / (T * (T - 1)))
@@ -245,7 +291,7 @@ def measure(text: Letters, device: torch.device | str = "cpu", **run) -> dict:
         The run, with ``held``, the loss on held-out lines, and ``course``, the mean loss of every twentieth
         of the steps.
     """
-    made = {name: run[name] for name in ("layers", "norm", "without", "seed") if name in run}
+    made = {name: run[name] for name in ("layers", "norm", "without", "seed", "kind") if name in run}
     trained = {name: run[name] for name in ("steps", "lr", "warmup", "seed") if name in run}
     model = partial_model(text, **made).to(device)
     losses = torch.tensor(train_parts(model, text, **trained))
@@ -260,7 +306,8 @@ def stored() -> dict:
         "block-parts",
         results=("held", "course"),
         facts=lambda run: {
-            **facts(run["layers"], run["norm"], run["without"]),
+            **facts(run["layers"], run["norm"], run["without"], kind=run.get("kind", "plain")),
+            "kind": None,  # the model's name says it
             "warmup": run["warmup"] or None,
         },
         optimizer="Adam",
@@ -273,7 +320,7 @@ def stored_runs(**asked) -> list[Run]:
 
     Args:
         **asked: As in `measure`. What is not named is as usual: 12 layers, norms before, nothing taken out,
-            a rate of 0.001 without warm-up, 800 steps.
+            a rate of 0.001 without warm-up, 800 steps, plain blocks.
 
     Returns:
         The runs, in order of their seeds, each with its setting.

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attnlib import TransformerBlock
+from attnlib import TransformerBlock, rotary
 from attnlib.experiments import letters
 from attnlib.experiments.block_parts import (
     NORMS,
@@ -15,6 +15,7 @@ from attnlib.experiments.block_parts import (
     stored_runs,
     train_parts,
 )
+from attnlib.instruments.counters import count_parameters
 from tests import assert_close
 
 
@@ -65,6 +66,7 @@ def test_what_is_taken_out_is_not_asked():
     [
         ({"norm": "inside"}, "norm must be one of"),
         ({"without": "head"}, "without must be"),
+        ({"kind": "tomorrow"}, "kind must be one of plain, today"),
         ({"without": ("residual", "head")}, "without must be"),
     ],
 )
@@ -78,6 +80,21 @@ def test_models_of_one_seed_start_alike_and_only_norms_before_have_one_behind(te
     model, usual = partial_model(text, 2, norm=norm, seed=3), partial_model(text, 2, seed=3)
     assert torch.equal(model.blocks[1].up_proj.weight, usual.blocks[1].up_proj.weight)
     assert isinstance(model.norm, torch.nn.LayerNorm) == (norm == "before")
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_blocks_of_today_are_those_of_the_writer_and_their_weights_are_counted(text, norm):
+    model = partial_model(text, 2, norm=norm, kind="today")
+    same = {"norm": "rms", "gated": True, "activation": torch.nn.functional.silu, "bias": False}
+    theirs = TransformerBlock(64, 4, hidden_dim=172, **same)
+    theirs.load_state_dict(model.blocks[0].state_dict())
+    x = torch.randn(2, 3, 64, generator=torch.Generator().manual_seed(0))
+    if norm == "before":
+        assert_close(model.blocks[0](x, causal=True, rotary=rotary), theirs(x, causal=True, rotary=rotary))
+    used = count_parameters(model) - (0 if norm != "none" else 4 * 64)  # norms that nobody asks
+    assert model.facts["weights"] == used
+    assert "rotary" in model.facts["model"]
+    assert len(differences(model, text.lines()[:, :-1])) == 3
 
 
 @pytest.mark.parametrize("without", [None, *PARTS])
