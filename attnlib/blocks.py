@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from attnlib._check import require_whole
 from attnlib.cache import KVCache
+from attnlib.mask_rules import MaskRule
 from attnlib.multihead import LayerOptions, MultiHeadAttention, copy_parameters
 
 
@@ -106,13 +107,13 @@ class TransformerBlock(nn.Module):
         x: Tensor,
         context: Tensor | None = None,
         *,
-        mask: Tensor | None = None,
+        mask: Tensor | MaskRule | None = None,
         causal: bool = False,
         bias: Tensor | None = None,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
         positions: Tensor | None = None,
         cache: KVCache | None = None,
-        context_mask: Tensor | None = None,
+        context_mask: Tensor | MaskRule | None = None,
     ) -> Tensor:
         """Run the block.
 
@@ -244,7 +245,7 @@ class TransformerBlock(nn.Module):
         """Add to x what a part makes of it; normalised is what the part reads, or the sum."""
         return x + part(norm(x)) if self.norm_first else norm(x + part(x))  # (B, T, C)
 
-    def _check_context(self, context: Tensor | None, context_mask: Tensor | None) -> None:
+    def _check_context(self, context: Tensor | None, context_mask: Tensor | MaskRule | None) -> None:
         if self.cross_attention is None:
             for name, given in (("context", context), ("context_mask", context_mask)):
                 if given is not None:

@@ -159,6 +159,11 @@ class KVCache:
         self._next_position += k.shape[2]
         return self._k[:, :, :end], self._v[:, :, :end]
 
+    @property
+    def has_gap(self) -> bool:
+        """Whether positions between the first and the last that are kept have rolled out."""
+        return self._next_position > self._length
+
     def length_with(self, T: int) -> int:
         """Return how many keys `append` returns for ``T`` new positions, the S of their scores."""
         end, room = self._length + T, self.max_length

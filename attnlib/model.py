@@ -15,6 +15,7 @@ from attnlib._check import check_rotary, require_tensor, require_whole, shape
 from attnlib._modes import truth
 from attnlib.blocks import BlockOptions, TransformerBlock, check_names
 from attnlib.cache import KVCache
+from attnlib.mask_rules import MaskRule
 from attnlib.positions import alibi_between, check_own_positions, check_turned_width
 
 
@@ -104,7 +105,7 @@ class Decoder(nn.Module):
         self,
         tokens: Tensor,
         *,
-        mask: Tensor | None = None,
+        mask: Tensor | MaskRule | None = None,
         positions: Tensor | None = None,
         caches: list[KVCache] | None = None,
         last_only: bool = False,
@@ -118,14 +119,14 @@ class Decoder(nn.Module):
         Several documents in a row, and rows of different lengths with padding on the left, are told by
         ``mask`` and ``positions``; each then gets what it gets alone::
 
-            model(tokens, mask=document_mask(documents), positions=positions)  # 0, 1, 2, 0, 1, ...
+            model(tokens, mask=MaskRule(documents=documents), positions=positions)  # 0, 1, 2, 0, 1, ...
             real = tokens != padding  # (B, T)
             model(tokens, mask=real[:, None, None], positions=(real.cumsum(1) - 1).clamp(min=0))
 
         Args:
             tokens: ``(B, T)``, whole numbers of any integer dtype.
             mask: Boolean, True = may attend, beside the causal mask: ``(T, S)``, or four axes that broadcast
-                to ``(B, H, T, S)``. With caches, S counts what they hold, too.
+                to ``(B, H, T, S)``. With caches, S counts what they hold, too. Or a `MaskRule`.
             positions: Those of the tokens, ``(T,)``, or ``(B, T)`` where each row has its own; if not given,
                 they are counted on from what is cached. With them T may exceed ``max_length``.
             caches: One for each block, from `make_caches`, holding the positions before ``tokens``; those of

@@ -27,6 +27,7 @@ from attnlib._plan import Plan
 from attnlib.backends.choose import attend
 from attnlib.backends.dense import dense_attention
 from attnlib.cache import KVCache
+from attnlib.mask_rules import MaskRule
 from attnlib.positions import check_own_positions
 
 
@@ -120,7 +121,7 @@ class MultiHeadAttention(nn.Module):
         x: Tensor,
         context: Tensor | None = None,
         *,
-        mask: Tensor | None = None,
+        mask: Tensor | MaskRule | None = None,
         causal: bool = False,
         bias: Tensor | None = None,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
@@ -135,7 +136,7 @@ class MultiHeadAttention(nn.Module):
         x: Tensor,
         context: Tensor | None = None,
         *,
-        mask: Tensor | None = None,
+        mask: Tensor | MaskRule | None = None,
         causal: bool = False,
         bias: Tensor | None = None,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
@@ -150,7 +151,7 @@ class MultiHeadAttention(nn.Module):
         x: Tensor,
         context: Tensor | None = None,
         *,
-        mask: Tensor | None = None,
+        mask: Tensor | MaskRule | None = None,
         causal: bool = False,
         bias: Tensor | None = None,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
@@ -164,7 +165,7 @@ class MultiHeadAttention(nn.Module):
         x: Tensor,
         context: Tensor | None = None,
         *,
-        mask: Tensor | None = None,
+        mask: Tensor | MaskRule | None = None,
         causal: bool = False,
         bias: Tensor | None = None,
         rotary: Callable[[Tensor, Tensor], Tensor] | None = None,
@@ -184,7 +185,7 @@ class MultiHeadAttention(nn.Module):
             x: Where the queries come from, ``(B, T, C)``.
             context: Where the keys and values come from, ``(B, S, C)``.
             mask: Boolean, True = may attend: ``(T, S)``, or four axes that broadcast to
-                ``(B, H, T, S)``.
+                ``(B, H, T, S)``. Or a `MaskRule`.
             causal: Also apply the causal mask.
             bias: Numbers added to the scores, broadcast to ``(B, H, T, S)``. Three axes are
                 ``(H, T, S)``, as `alibi_bias` returns them; one bias a sequence is ``(B, 1, T, S)``.
@@ -223,9 +224,7 @@ class MultiHeadAttention(nn.Module):
             start = 0 if cache is None else cache.next_position
             q, k = _turn(rotary, q, k, _for_heads(positions, start, T, q.device))
         if cache is not None:
-            window = cache.window_mask(T) if causal else None
-            if window is not None:
-                mask = window if mask is None else mask & window  # (T, S) or (B, H, T, S)
+            mask = _within_window(mask, cache, T, causal)
             k, v = _keep(cache, k, v)  # (B, Hkv, S, D)
         dropout = self.dropout if self.training else 0.0
         options: dict[str, Any] = {"mask": mask, "causal": causal, "bias": bias, "scale": self.scale}
@@ -436,9 +435,11 @@ class MultiHeadAttention(nn.Module):
             )
 
     def _check_scores(
-        self, mask: Tensor | None, bias: Tensor | None, target: tuple[int, ...], x: Tensor
+        self, mask: Tensor | MaskRule | None, bias: Tensor | None, target: tuple[int, ...], x: Tensor
     ) -> None:
-        if mask is not None:
+        if isinstance(mask, MaskRule):
+            mask.check(target[-1], target, x.device)
+        elif mask is not None:
             require_tensor("mask", mask)
             if mask.ndim == 3:
                 raise ValueError(
@@ -530,6 +531,24 @@ def _turn(
         )
     q, k = turned.split([q.shape[1], k.shape[1]], 1)
     return q, k
+
+
+def _within_window(
+    mask: Tensor | MaskRule | None, cache: KVCache, T: int, causal: bool
+) -> Tensor | MaskRule | None:
+    """Return the mask of ``T`` positions that a cache is about to take, which may make its window roll."""
+    window = cache.window_mask(T) if causal else None  # (T, S)
+    if isinstance(mask, MaskRule) and (window is not None or cache.has_gap):
+        if mask.documents is not None or mask.lengths is not None or mask.also:
+            raise ValueError(
+                "a rule with documents or lengths names every key from the first on, got a cache whose "
+                "window rolls: give a mask for the keys that are kept"
+            )
+        keys = cache.positions_with(T)
+        mask = mask.tile(keys[len(keys) - T :], keys)  # (T, S)
+    if window is None:
+        return mask
+    return window if mask is None else mask & window  # (T, S) or (B, H, T, S)
 
 
 def _keep(cache: KVCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from attnlib import alibi_bias, document_mask, rotary
+from attnlib import MaskRule, alibi_bias, document_mask, rotary
 from attnlib.backends import choose as choose_backend
 from attnlib.instruments.counters import count_parameters
 from attnlib.model import Decoder, choose, in_mode
@@ -1003,3 +1003,32 @@ def test_masks_and_positions_that_do_not_fit_get_this_message(call, error, messa
     with pytest.raises(error) as caught:
         call()
     assert str(caught.value) == message or (message == "mask must broadcast" in str(caught.value))
+
+
+@kinds
+def test_a_rule_is_the_mask_that_it_writes_down_in_every_kind_of_model(kind):
+    model, tokens = sharp(**kind), some_tokens()
+    documents = torch.tensor([[0, 0, 0, 1, 1], [0, 1, 1, 1, 1], [0, 0, 0, 0, 0]], device=DEVICE)
+    for rule in (
+        MaskRule(window=2, causal=True),
+        MaskRule(documents=documents),
+        MaskRule(causal=True, window=2, prefix=1),
+    ):
+        expected = model(tokens, mask=rule.table(5, device=DEVICE))
+        assert_close(model(tokens, mask=rule), expected, rtol=1e-4, atol=1e-4)
+        if rule.documents is None:
+            caches = model.make_caches(3)
+            parts = [model(part, mask=rule, caches=caches) for part in tokens.split([2, 1, 2], 1)]
+            assert_close(torch.cat(parts, 1), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_sinks_are_passed_on_to_each_block():
+    model, tokens = sharp(sink=True, rotary=rotary), some_tokens()
+    sinks = [block.attention.sink for block in model.blocks]
+    assert len({id(sink) for sink in sinks}) == LAYERS
+    before = model(tokens)
+    for sink in sinks:
+        nn.init.constant_(sink, 5.0)
+    assert not torch.allclose(model(tokens), before, atol=1e-2)
+    more = (model.generate(tokens[:, :2], 5, use_cache=use) for use in (True, False))
+    assert torch.equal(*more)

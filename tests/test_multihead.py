@@ -7,6 +7,7 @@ from torch import nn
 
 from attnlib import (
     KVCache,
+    MaskRule,
     MultiHeadAttention,
     alibi_bias,
     attention,
@@ -821,3 +822,95 @@ def test_projections_frozen_in_part_are_not_joined():
     module.k_proj.weight.requires_grad_(False)
     with pytest.raises(ValueError, match="q_proj, k_proj and v_proj must be frozen or learn together"):
         module.to_torch()
+
+
+# rules in place of masks
+
+RULES = {
+    "window": MaskRule(causal=True, window=3),
+    "prefix": MaskRule(causal=True, prefix=2),
+    "window and prefix": MaskRule(causal=True, window=2, prefix=1),
+    "documents": MaskRule(documents=torch.tensor([[0, 0, 0, 1, 1], [0, 1, 1, 1, 1]], device=DEVICE)),
+    "lengths": MaskRule(lengths=torch.tensor([5, 3], device=DEVICE)),
+}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_a_rule_is_the_mask_that_it_writes_down(rule, causal, need_weights):
+    module, x = layer(2), randn(B, T, 60)
+    options = {"causal": causal, "rotary": rotary, "need_weights": need_weights}
+    out, expected = (module(x, mask=mask, **options) for mask in (rule, rule.table(T, device=DEVICE)))
+    for got, wanted in zip(out, expected, strict=True) if need_weights else ((out, expected),):
+        assert_close(got, wanted)
+
+
+@pytest.mark.parametrize("name", ["window", "prefix", "window and prefix"])
+@pytest.mark.parametrize("cuts", [[2, 1, 1, 1], [2, 1, 2], [5]])  # a prefix is there from the first step on
+def test_a_rule_holds_in_cached_steps(name, cuts):
+    module, x = layer(2), randn(B, T, 60)
+    expected, cache = module(x, mask=RULES[name], rotary=rotary), module.make_cache(B, T)
+    steps = [module(part, mask=RULES[name], rotary=rotary, cache=cache) for part in x.split(cuts, 1)]
+    assert_close(torch.cat(steps, 1), expected)
+
+
+@pytest.mark.parametrize("cuts", [[1] * 11, [2, 1, 5, 3], [11]])
+def test_a_rule_counts_positions_in_a_window_that_rolls(cuts):
+    module, x = layer(2), randn(B, 11, 60)
+    cache, rule = module.make_cache(B, 6, keep_first=2), MaskRule(causal=True, window=3, prefix=1)
+    steps = [module(part, mask=rule, causal=True, rotary=rotary, cache=cache) for part in x.split(cuts, 1)]
+    assert_close(torch.cat(steps, 1), module(x, mask=rule, rotary=rotary))
+    with pytest.raises(
+        ValueError, match="a rule with documents or lengths names every key from the first on"
+    ):
+        module(x[:, :1], mask=MaskRule(lengths=torch.tensor([1, 1], device=DEVICE)), causal=True, cache=cache)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        (
+            MaskRule(documents=torch.zeros(1, 4).long()),
+            "documents must name one for each of S = 5 keys, got shape",
+        ),
+        (MaskRule(lengths=torch.tensor([5, 6])), "lengths must lie between 0 and S = 5"),
+        (MaskRule(lengths=torch.tensor([5, 5, 5])), "a rule for B = 3 sequences must fit scores"),
+    ],
+)
+def test_a_rule_that_does_not_fit_gets_this_message(rule, message):
+    with pytest.raises(ValueError, match=message):
+        MultiHeadAttention(12, 3)(torch.zeros(2, 5, 12), mask=rule)
+
+
+# sinks
+
+
+@pytest.mark.parametrize("kv_heads", [1, 2, 6])
+def test_a_sink_takes_weight_and_brings_no_value(kv_heads):
+    torch.manual_seed(0)
+    module = MultiHeadAttention(60, 6, num_kv_heads=kv_heads, sink=True).double().to(DEVICE)
+    nn.init.normal_(module.sink, std=2.0)
+    x = randn(B, T, 60)
+    q, k, v = heads_of(module, x)
+    k, v = (y.repeat_interleave(6 // kv_heads, 1) for y in (k, v))
+    scores = (q @ k.mT / 10**0.5).masked_fill(~causal_mask(T, device=DEVICE), -math.inf)
+    beside = module.sink[:, None, None].expand(B, 6, T, 1)
+    wanted = torch.cat([scores, beside], -1).softmax(-1)[..., :-1]
+    expected = output_of(module, wanted @ v)
+    out, weights = module(x, causal=True, need_weights=True)
+    assert_close(weights, wanted)
+    assert (weights.sum(-1) < 1).all()
+    (gradient,) = torch.autograd.grad(expected.square().sum(), module.sink)
+    for got in (out, module(x, causal=True)):
+        assert_close(got, expected)
+        assert_close(torch.autograd.grad(got.square().sum(), module.sink)[0], gradient)
+    cache = module.make_cache(B, T)
+    steps = [module(part, causal=True, cache=cache) for part in x.split([2, 1, 2], 1)]
+    assert_close(torch.cat(steps, 1), expected)
+    assert "sink=True" in module.extra_repr()
+
+
+def test_a_fresh_sink_weighs_as_a_score_of_zero():
+    module, x = MultiHeadAttention(12, 3, sink=True).to(DEVICE), torch.zeros(1, 4, 12, device=DEVICE)
+    assert_close(module(x, need_weights=True)[1], torch.full((1, 3, 4, 4), 0.2))

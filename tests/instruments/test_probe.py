@@ -260,3 +260,14 @@ def test_errors_say_what_must_hold():
         score_statistics([1.0])
     with pytest.raises(ValueError, match="a head of scores must have a row with two visible keys, got none"):
         score_statistics(torch.zeros(1, 1, 1, 1))
+
+
+def test_a_sink_is_no_score_of_a_key():
+    torch.manual_seed(0)
+    layer, x = MultiHeadAttention(12, 3, sink=True), torch.randn(2, 5, 12)
+    with ScoreProbe(layer) as probe:
+        layer(x)
+    layer.sink = None
+    with ScoreProbe(layer) as plain:
+        layer(x)
+    assert str(probe) == str(plain)
