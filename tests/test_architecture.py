@@ -27,7 +27,7 @@ LAYERS = [
     {"learn"},
 ]
 # these have a folder for each page; a folder of another name is shared
-BY_PAGE = {"plotting": {"kit"}}
+BY_PAGE = {"experiments": {"tasks"}, "plotting": {"kit"}}
 PAGES = {re.sub(r"^\d+_", "", path.stem) for path in (ROOT / "book").glob("*.ipynb")}
 LEVEL = {name: i for i, names in enumerate(LAYERS) for name in names}
 

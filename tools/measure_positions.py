@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from attnlib.device import pick_device
-from attnlib.experiments import positions
+from attnlib.experiments.positions import encodings as positions
 from attnlib.experiments.training import fit
 
 USUAL = {"steps": 2000, "lr": 1e-3, "layers": 2, "width": 64, "distance": 8}

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import one_hot
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from attnlib.experiments.recurrent import rnn_step
+from attnlib.experiments.rnn_bottleneck.recurrent import rnn_step
 
 
 def network(step, *, start=False, before=False):

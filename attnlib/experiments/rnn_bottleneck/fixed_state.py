@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from attnlib._check import require_whole, shape
-from attnlib.experiments.recurrent import Recurrent
+from attnlib.experiments.rnn_bottleneck.recurrent import Recurrent
 from attnlib.experiments.runs import load
 from attnlib.experiments.training import small_products, track
 from attnlib.functional import attention

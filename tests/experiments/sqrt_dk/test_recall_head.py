@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from attnlib import MultiHeadAttention
-from attnlib.experiments.recall_reader import (
+from attnlib.experiments.sqrt_dk.recall_head import (
     RecallReader,
     batches_needed,
     normalise_queries_and_keys,

@@ -1,7 +1,15 @@
 import pytest
 import torch
 
-from attnlib.experiments.subjects import HE, NAMES, SENTENCE, VOCABULARY, SubjectReader, tokens, who_is_he
+from attnlib.experiments.rnn_bottleneck.subjects import (
+    HE,
+    NAMES,
+    SENTENCE,
+    VOCABULARY,
+    SubjectReader,
+    tokens,
+    who_is_he,
+)
 
 
 def test_the_names_come_first_in_the_vocabulary():

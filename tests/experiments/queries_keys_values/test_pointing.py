@@ -1,6 +1,6 @@
 import pytest
 
-from attnlib.experiments.pointing import train_pointing
+from attnlib.experiments.queries_keys_values.pointing import train_pointing
 
 CIRCLE = [1, 2, 0]
 

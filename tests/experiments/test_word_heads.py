@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from attnlib.experiments.listeners import (
+from attnlib.experiments.tasks import pronoun_sentences, sense_sentences
+from attnlib.experiments.word_heads import (
     MIXES,
     Mix,
     PronounReader,
@@ -16,7 +17,6 @@ from attnlib.experiments.listeners import (
     train_pronouns,
     train_senses,
 )
-from attnlib.experiments.tasks import pronoun_sentences, sense_sentences
 from attnlib.experiments.wordvectors import WordVectors
 
 GLOVE = WordVectors.glove()

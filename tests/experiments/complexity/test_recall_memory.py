@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attnlib.experiments.recallers import (
+from attnlib.experiments.complexity.recall_memory import (
     DIGITS,
     WAYS,
     Reader,

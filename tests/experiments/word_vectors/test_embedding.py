@@ -4,7 +4,13 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from attnlib.experiments.embedding import count_near, found_near, number_text, squeeze, train_skip_gram
+from attnlib.experiments.word_vectors.embedding import (
+    count_near,
+    found_near,
+    number_text,
+    squeeze,
+    train_skip_gram,
+)
 from attnlib.experiments.wordvectors import WordVectors
 
 

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from attnlib.experiments import positions
-from attnlib.experiments.positions import (
+from attnlib.experiments.positions import encodings as positions
+from attnlib.experiments.positions.encodings import (
     ASKED,
     KINDS,
     OrderedModel,

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from attnlib.experiments.recurrent import KINDS, Recurrent, rnn_step, widest
+from attnlib.experiments.rnn_bottleneck.recurrent import KINDS, Recurrent, rnn_step, widest
 from attnlib.instruments.counters import count_parameters
 from attnlib.instruments.statistics import decay_rate, gradient_by_distance
 from tests import DEVICE, assert_close

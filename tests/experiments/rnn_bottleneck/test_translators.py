@@ -1,8 +1,7 @@
 import pytest
 import torch
 
-from attnlib.experiments.tasks import number_words
-from attnlib.experiments.translators import (
+from attnlib.experiments.rnn_bottleneck.translators import (
     LooksBack,
     OneVector,
     number_lists,
@@ -10,6 +9,7 @@ from attnlib.experiments.translators import (
     stored,
     stored_look,
 )
+from attnlib.experiments.tasks import number_words
 
 models = pytest.mark.parametrize("model", [OneVector, LooksBack])
 

@@ -2,8 +2,8 @@ import pytest
 import torch
 
 from attnlib import MultiHeadAttention
-from attnlib.experiments import lookups
-from attnlib.experiments.lookups import (
+from attnlib.experiments.multi_head import lookups
+from attnlib.experiments.multi_head.lookups import (
     DIGITS,
     PLACES,
     VALUES,

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attnlib.experiments.fixed_state import (
+from attnlib.experiments.rnn_bottleneck.fixed_state import (
     KEY_DIM,
     Store,
     Summary,

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from attnlib.experiments.sinks import (
+from attnlib.experiments.causal_masks.sinks import (
     CURES,
     LETTERS,
     NUMBERS,

@@ -1,0 +1,1 @@
+"""What only chapter 7 trains."""

@@ -1,0 +1,1 @@
+"""What only chapter 8 trains."""

@@ -1,0 +1,1 @@
+"""What only chapter 1 trains."""
