@@ -10,12 +10,12 @@ from attnlib.plotting.causal_masks.kv_cache import kv_cache
 from attnlib.plotting.causal_masks.questions import questions
 from attnlib.plotting.causal_masks.shared_weights import shared_weights
 from attnlib.plotting.causal_masks.swaps import swapped_answer
-from attnlib.plotting.common_mistakes.checks import blind_rows, five_tests, found_by, head_rows
+from attnlib.plotting.common_mistakes.checks import five_tests, found_by, fully_masked_rows, head_rows
 from attnlib.plotting.complexity.costs import fetch_bill, scaled_bars, score_squares, token_bill
 from attnlib.plotting.complexity.groupings import two_groupings
 from attnlib.plotting.complexity.memories import two_memories
 from attnlib.plotting.complexity.online_softmax import online_softmax
-from attnlib.plotting.complexity.parallel import waits
+from attnlib.plotting.complexity.parallel import sequential_steps
 from attnlib.plotting.complexity.roofline import roofline
 from attnlib.plotting.complexity.tiling import table_in_strips, tiles
 from attnlib.plotting.complexity.traffic import traffic
@@ -48,7 +48,7 @@ from attnlib.plotting.multi_head.shapes import split_and_merge
 from attnlib.plotting.pages import pages
 from attnlib.plotting.positions.clocks import clock_rows, swept_dials, turned_arrows
 from attnlib.plotting.positions.orders import two_orders
-from attnlib.plotting.putting_it_together.attention_rows import two_looks
+from attnlib.plotting.putting_it_together.attention_rows import two_attention_rows
 from attnlib.plotting.putting_it_together.forks import forked
 from attnlib.plotting.putting_it_together.under_words import under_words
 from attnlib.plotting.putting_it_together.whole_model import whole_model
@@ -64,7 +64,7 @@ from attnlib.plotting.transformer.architectures import readers_and_writers
 from attnlib.plotting.transformer.residual_stream import stream
 from attnlib.plotting.transformer.tokens import pieces
 from attnlib.plotting.transformer.writing import writing_model
-from attnlib.plotting.word_vectors.bands import hearing
+from attnlib.plotting.word_vectors.bands import attention_bands
 from attnlib.plotting.word_vectors.chance import against_chance
 from attnlib.plotting.word_vectors.maps import two_steps, word_map
 
@@ -83,8 +83,8 @@ __all__ = [
     "WEIGHTS",
     "Drawing",
     "against_chance",
+    "attention_bands",
     "attention_table",
-    "blind_rows",
     "block",
     "book_style",
     "clock_rows",
@@ -97,11 +97,11 @@ __all__ = [
     "five_tests",
     "forked",
     "found_by",
+    "fully_masked_rows",
     "gate",
     "grid_row",
     "head_cuts",
     "head_rows",
-    "hearing",
     "heatmap",
     "kv_cache",
     "lines",
@@ -122,6 +122,7 @@ __all__ = [
     "score_squares",
     "scores_over_weights",
     "sentences",
+    "sequential_steps",
     "shared_heads",
     "shared_weights",
     "show",
@@ -137,14 +138,13 @@ __all__ = [
     "token_bill",
     "traffic",
     "turned_arrows",
+    "two_attention_rows",
     "two_groupings",
-    "two_looks",
     "two_memories",
     "two_orders",
     "two_steps",
     "under_words",
     "unrolled_network",
-    "waits",
     "whole_model",
     "window_reach",
     "word_map",

@@ -62,7 +62,7 @@ DRAWINGS = {
         {"a bug with a long name": [True, False] * 2 + [True], "none": [False] * 5}
     ),
     "rows of heads": plotting.head_rows({"one way": np.ones((2, 3)), "another": np.full((2, 3), 6)}),
-    "blind rows": plotting.blind_rows(
+    "fully masked rows": plotting.fully_masked_rows(
         {"one way": ([0.25] * 4, [np.nan] * 4), "another, of two": ([0] * 4, [0] * 4)}
     ),
     "squares": plotting.score_squares((1000, 10_000, 100_000), (141e9, "memory of an H200")),
@@ -88,7 +88,7 @@ DRAWINGS = {
         needs={"formula": "bytes, at full speed", "tiles": "arithmetic, at full speed"},
     ),
     "memories": plotting.two_memories("141 GB", "0.2 MB"),
-    "waiting": plotting.waits(8192, "LSTM", "attention"),
+    "sequential steps": plotting.sequential_steps(8192, "LSTM", "attention"),
     "window": plotting.window_reach(10, 3, 3),
     "state": plotting.written_state([("a", 3), ("b", 5)], "a"),
     "shared state": plotting.written_state([("a", 3), ("b", 5), ("c", 6)], "a", shared={"c": (0.5, 0.5)}),
@@ -99,21 +99,23 @@ DRAWINGS = {
     "one key": plotting.online_softmax([0.5], [12.25], 1),
     "paths": plotting.paths(9, ends=("Goku", "he")),
     "most paths": plotting.paths(16),
-    "hearing": plotting.hearing(["I love Paris"] * 3, ["love"] * 3, WEIGHTS, across=2),
-    "named hearing": plotting.hearing(
+    "bands": plotting.attention_bands(["I love Paris"] * 3, ["love"] * 3, WEIGHTS, across=2),
+    "named bands": plotting.attention_bands(
         ["I love Paris"] * 2, ["love"] * 2, WEIGHTS[:2], names=["first", "then"]
     ),
-    "hearing with a clue": plotting.hearing(["I love Paris"], ["love"], WEIGHTS[:1], clues=["Paris"]),
+    "bands with a clue": plotting.attention_bands(["I love Paris"], ["love"], WEIGHTS[:1], clues=["Paris"]),
     "numbers under words": plotting.under_words(
         ["Goku", "hits", "him"],
         {"key": ([0.5, -0.25], KEY), "weight": ([0.75, 0.25, 0.0], WEIGHT)},
         asks="him",
     ),
-    "two looks": plotting.two_looks("Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")),
-    "two looks and roles": plotting.two_looks(
+    "two rows": plotting.two_attention_rows(
+        "Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")
+    ),
+    "two rows and roles": plotting.two_attention_rows(
         "Goku hits him so hard", "so", ["Goku", "him"], ("first", "second"), roles=["hits", "is hit"]
     ),
-    "two measured looks": plotting.two_looks(
+    "two measured rows": plotting.two_attention_rows(
         ["Goku hits him so hard", "Goku hits him too hard"],
         ["so", "too"],
         ["Goku"],
@@ -129,7 +131,7 @@ DRAWINGS = {
         "Goku",
         {"word": ("word → vector", "chapter 2"), "look 1": ("first look", "softmax", "chapters 3, 4, 6")},
     ),
-    "words alone": plotting.hearing([" ".join(LONG)], ["green"]),
+    "words alone": plotting.attention_bands([" ".join(LONG)], ["green"]),
     "cuts of a line": plotting.cut_averages((0.7, 0.3), ("Ann", "Ben"), (3, 7)),
     "jobs": plotting.pointing(["c5", "a1", "b7", "a4"], 3, {"previous": 2, "match": 1, "first": 0}),
     "stream": plotting.stream({"": "none"}),

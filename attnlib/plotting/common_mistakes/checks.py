@@ -230,7 +230,7 @@ def head_rows(splits: Mapping[str, Tensor | np.ndarray]) -> Drawing:
     return picture
 
 
-def blind_rows(ways: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Drawing:
+def fully_masked_rows(ways: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> Drawing:
     """Draw, for several ways to hide all keys from a query, its weights and what flows back into its scores.
 
     Args:

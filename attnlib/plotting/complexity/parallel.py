@@ -13,7 +13,7 @@ GAP = 20  # between two tokens
 DRAWN = 4  # tokens that are drawn before the dots
 
 
-def waits(tokens: int, chain: str, together: str) -> Drawing:
+def sequential_steps(tokens: int, chain: str, together: str) -> Drawing:
     """Draw tokens over time: one after another in a chain, and all at once.
 
     Args:

@@ -1,4 +1,4 @@
-"""The last word of a sentence looks twice: what the first look fetches goes into the second question."""
+"""The last word of a sentence attends twice: the value fetched first goes into the second query."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ APART = 26  # between sentences
 Weights = Tensor | Sequence[Sequence[float]]
 
 
-def two_looks(
+def two_attention_rows(
     text: str | Sequence[str],
     fetched: str | Sequence[str],
     found: Sequence[str],
@@ -30,7 +30,7 @@ def two_looks(
 ) -> Drawing:
     """Draw a sentence and two rows of its attention table, both of the last word.
 
-    The first row has its weight at the word that is fetched, whose value goes into the question of the
+    The first row has its weight at the word that is fetched, whose value goes into the query of the
     second; that has still to choose between others, unless the weights are given. Then the cells are as full
     as their weights, and the largest of each row is written.
 

@@ -1,4 +1,4 @@
-"""Sentences whose words hear each other: a band to each word, as broad as the weight it gets."""
+"""Sentences with the attention of one word: a band to each word, as broad as its attention weight."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = 24  # what is written above a sentence
 LEAST = 0.02  # weights below it are drawn without their number
 
 
-def hearing(
+def attention_bands(
     texts: Sequence[str],
     asks: Sequence[str],
     weights: Sequence[Tensor | Sequence[float]] | None = None,

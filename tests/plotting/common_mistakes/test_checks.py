@@ -33,6 +33,6 @@ def test_a_test_that_finds_a_bug_has_a_red_cross():
 
 
 def test_what_a_blind_row_gives_or_gets_is_red():
-    drawing = plotting.blind_rows({"so": ([0.25, 0], [np.nan, 0])})
+    drawing = plotting.fully_masked_rows({"so": ([0.25, 0], [np.nan, 0])})
     assert texts(drawing)[-4:] == ["0.25", "0", "NaN", "0"]
     assert [len(filled(drawing, colour)) for colour in (plotting.SERIES[3], GRID)] == [2, 2]

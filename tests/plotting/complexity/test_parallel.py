@@ -6,8 +6,8 @@ from tests.plotting.drawn import parts
 
 
 def test_steps_that_wait_stand_in_a_row_and_tokens_that_do_not_in_a_column():
-    boxes = parts(plotting.waits(8192, "LSTM", "attention"), "rect")[1:]  # after the paper
+    boxes = parts(plotting.sequential_steps(8192, "LSTM", "attention"), "rect")[1:]  # after the paper
     rows = [{box.get(side) for box in boxes if box.get("fill") == SERIES[n]} for n in (2, 1) for side in "xy"]
     assert [len(row) for row in rows] == [5, 1, 1, 5]
     with pytest.raises(ValueError, match="tokens must be more than 5, got 5"):
-        plotting.waits(5, "LSTM", "attention")
+        plotting.sequential_steps(5, "LSTM", "attention")
