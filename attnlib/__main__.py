@@ -1,4 +1,4 @@
-"""``python -m attnlib progress``, ``python -m attnlib doctor`` and ``python -m attnlib grade FOLDER``."""
+"""``python -m attnlib`` with ``progress``, ``doctor``, ``doctor --check`` or ``grade FOLDER``."""
 
 from __future__ import annotations
 
@@ -58,6 +58,28 @@ def doctor() -> None:
     print(f"progress in  {folder}")
 
 
+def check_devices() -> int:
+    """Hold every device of this machine against thirty cases of attention; return how many are wrong."""
+    import time
+
+    import torch
+
+    from attnlib.instruments.conformance import CASES, find_faults
+
+    present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    wrong = 0
+    for device in (name for name, there in present.items() if there):
+        start = time.perf_counter()
+        faults = find_faults(device)
+        seconds = time.perf_counter() - start
+        right = f"{len(CASES) - len(faults)} of {len(CASES)} cases right"
+        print(f"attention    {right} on {device} ({seconds:.1f} s)")
+        for fault in faults:
+            print(f"             wrong on {device}: {fault}")
+        wrong += bool(faults)
+    return wrong
+
+
 def show_progress(read: str | None, write: str | None) -> int:
     """Take in a file of progress, write one, or show the table; return the exit code."""
     from attnlib.learn import progress, record
@@ -82,7 +104,10 @@ def main(argv: list[str] | None = None) -> int:
     shown.add_argument(
         "--export", dest="write", metavar="FILE", help="write a file that the book's pages import"
     )
-    commands.add_parser("doctor", help="show versions, the device, and what is missing")
+    looked = commands.add_parser("doctor", help="show versions, the device, and what is missing")
+    looked.add_argument(
+        "--check", action="store_true", help="compute thirty cases of attention on each device"
+    )
     grade = commands.add_parser("grade", help="grade a folder of notebooks, each in a process of its own")
     grade.add_argument("folder", metavar="FOLDER")
     grade.add_argument("--out", default=".", metavar="FOLDER", help="where grades.csv and grades.md go")
@@ -92,13 +117,12 @@ def main(argv: list[str] | None = None) -> int:
     asked = parser.parse_args(argv)
     if asked.command == "doctor":
         doctor()
-    elif asked.command == "progress":
+        return min(1, check_devices()) if asked.check else 0
+    if asked.command == "progress":
         return show_progress(asked.read, asked.write)
-    else:
-        from attnlib.learn import classroom
+    from attnlib.learn import classroom
 
-        return classroom.main(asked.folder, asked.out, asked.seconds, asked.memory, asked.jobs)
-    return 0
+    return classroom.main(asked.folder, asked.out, asked.seconds, asked.memory, asked.jobs)
 
 
 if __name__ == "__main__":

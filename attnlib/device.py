@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import warnings
 
 import torch
 
@@ -10,7 +12,10 @@ import torch
 def pick_device() -> torch.device:
     """Choose the device: ``ATTNLIB_DEVICE`` if set, else CUDA, else Apple's MPS, else the CPU.
 
-    It chooses and changes nothing: how a GPU rounds (TF32) is set by whoever compares digits.
+    A GPU first computes a few small cases of attention, once in a process. If one comes out wrong, a warning
+    names it, and the CPU is chosen instead, unless ``ATTNLIB_DEVICE`` asked for that device. ``python -m
+    attnlib doctor --check`` tells more. It changes nothing: how a GPU rounds (TF32) is set by whoever
+    compares digits.
 
     Returns:
         The device.
@@ -20,10 +25,33 @@ def pick_device() -> torch.device:
         RuntimeError: If it names one that is not there.
     """
     wanted = os.environ.get("ATTNLIB_DEVICE", "").strip()
-    if not wanted:
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    device = _named(wanted) if wanted else _best()
+    if device.type not in ("cuda", "mps"):
+        return device
+    wrong = _wrong(str(device))
+    if not wrong:
+        return device
+    then = (
+        "ATTNLIB_DEVICE asked for it"
+        if wanted
+        else "the CPU is chosen instead; ATTNLIB_DEVICE decides otherwise"
+    )
+    warnings.warn(
+        f"{device} computes attention wrongly with torch {torch.__version__} ({wrong[0]}"
+        f"{f', and {len(wrong) - 1} more' if len(wrong) > 1 else ''}); {then}",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return device if wanted else torch.device("cpu")
+
+
+def _best() -> torch.device:
+    if torch.cuda.is_available():
+        return torch.device("cuda")
+    return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+
+
+def _named(wanted: str) -> torch.device:
     try:
         device = torch.device(wanted)
     except RuntimeError:
@@ -37,3 +65,11 @@ def pick_device() -> torch.device:
             f"unset it, or set it to cpu"
         ) from None
     return device
+
+
+@functools.lru_cache
+def _wrong(device: str) -> tuple[str, ...]:
+    """Return what a device computes wrongly, in words."""
+    from attnlib.instruments.conformance import QUICK, find_faults
+
+    return tuple(map(str, find_faults(device, QUICK)))

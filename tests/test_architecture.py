@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 # a module may import from the lines above its own; a folder stands for all that is in it
 LAYERS = [
-    {"_heads", "_modes", "device"},
+    {"_heads", "_modes"},
     {"_check"},
     {"_validate"},
     {"masks", "mask_rules", "scoring", "positions", "cache"},
@@ -22,6 +22,7 @@ LAYERS = [
     {"blocks"},
     {"model"},
     {"instruments"},
+    {"device"},
     {"experiments", "plotting"},
     {"widgets"},
     {"learn"},

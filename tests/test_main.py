@@ -43,3 +43,21 @@ def test_an_unknown_command_is_refused(capsys):
     with pytest.raises(SystemExit):
         main(["dance"])
     assert "invalid choice" in capsys.readouterr().err
+
+
+def test_doctor_holds_the_devices_against_thirty_cases(capsys, monkeypatch):
+    monkeypatch.setenv("ATTNLIB_DEVICE", "cpu")
+    assert main(["doctor", "--check"]) == 0
+    assert "attention    30 of 30 cases right on cpu (" in capsys.readouterr().out
+
+
+def test_doctor_names_what_a_device_computes_wrongly(capsys, monkeypatch):
+    from attnlib.instruments import conformance
+
+    monkeypatch.setenv("ATTNLIB_DEVICE", "cpu")
+    right = conformance.attention
+    monkeypatch.setattr(conformance, "attention", lambda *x, **o: right(*x, **o | {"causal": False}))
+    assert main(["doctor", "--check"]) == 1
+    out = capsys.readouterr().out
+    assert "wrong on cpu: causal, float16: off by " in out
+    assert "wrong on cpu: no mask" not in out
