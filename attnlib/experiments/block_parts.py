@@ -169,6 +169,7 @@ def facts(
         "layers": layers,
         "width": WIDTH,
         "heads": HEADS,
+        "hidden": None if "network" in parts else KINDS[kind][0].get("hidden_dim", 4 * WIDTH),
         "norm": norm,
         "without": ", ".join(parts) or None,
         "weights": _weights(layers, norm, parts, letters, kind),
