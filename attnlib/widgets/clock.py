@@ -11,21 +11,21 @@ from attnlib.widgets._base import anywidget, front_end, traitlets
 KINDS = ("sinusoid", "rotary", "alibi")
 BASES = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 1_000_000)
 HANDS, HEADS = 4, 8
-FARTHEST, PLACES, BACK = 64, 100, 16  # the largest distance, the key's last place, the longest way back
+FARTHEST, PLACES, BACK = 64, 100, 16  # largest distance, the key's last position, most back
 
 
 class PositionClock(anywidget.AnyWidget):
-    """Two words, each with four pairs of features, and the score of one for the other by their distance.
+    """A query and a key, each with four pairs of features, and their score by their distance.
 
-    Both words point upwards in every pair, with length 1; what turns or falls is the position's doing. The
-    query's projection may turn its pairs backwards, so that it looks for a word some places behind.
+    Both point upwards in every pair, with length 1; their positions alone change the score. The query's
+    projection may turn its pairs backwards, so that its score is largest for a key some positions before it.
 
     Attributes:
-        kind: ``sinusoid`` (added to the words), ``rotary`` or ``alibi``.
-        place: Where the key stands; the query stands ``distance`` further on.
+        kind: ``sinusoid`` (added to the embeddings), ``rotary`` or ``alibi``.
+        place: The key's position; the query's is ``distance`` more.
         distance: From the key to the query.
-        base: The hands turn by ``base ** (-2 i / 8)`` at each place, for i from 0 to 3.
-        back: How many places back the query looks; ALiBi cannot.
+        base: The hands turn by ``base ** (-2 i / 8)`` per position, for i from 0 to 3.
+        back: How many positions back the query attends; ALiBi cannot.
         head: Of eight, which sets the slope of ALiBi.
     """
 
@@ -49,16 +49,16 @@ class PositionClock(anywidget.AnyWidget):
         return q.view(HANDS, 2), k.view(HANDS, 2)
 
     def scores(self) -> Tensor:
-        """Return the scores ``(65,)`` for the distances 0 to 64 where the key stands now, undivided."""
+        """Return the scores ``(65,)`` for the distances 0 to 64 at the key's position, undivided."""
         return self._table()[self.place]
 
     def band(self) -> Tensor:
-        """Return the lowest and the highest score ``(2, 65)`` of each distance, wherever the key stands."""
+        """Return the lowest and the highest score ``(2, 65)`` of each distance, over all positions."""
         table = self._table()
         return torch.stack([table.amin(0), table.amax(0)])
 
     def _table(self) -> Tensor:
-        """Return the score for each place of the key and each distance, ``(101, 65)``."""
+        """Return the score for each position of the key and each distance, ``(101, 65)``."""
         self._check()
         k = self._keys(range(PLACES + 1))
         q = self._queries(range(PLACES + FARTHEST + 1))
@@ -76,12 +76,12 @@ class PositionClock(anywidget.AnyWidget):
             raise ValueError(f"base must be one of {', '.join(map(str, BASES))}, got {self.base}")
 
     def _falling(self) -> Tensor:
-        """Return the bias of ALiBi for every place of the query and of the key, ``(165, 101)``."""
+        """Return the bias of ALiBi for every position of the query and of the key, ``(165, 101)``."""
         places = PLACES + FARTHEST + 1
         return alibi_bias(HEADS, places)[self.head - 1, :, : PLACES + 1].double()
 
     def _words(self, places: list[int] | range) -> tuple[Tensor, Tensor]:
-        """Return words ``(n, 8)`` that point upwards, and where they stand."""
+        """Return vectors ``(n, 8)`` that point upwards, and their positions."""
         up = torch.tensor([1.0, 0.0] * HANDS, dtype=torch.float64)
         return up.expand(len(places), -1), torch.tensor(places)
 

@@ -33,7 +33,7 @@ def slider(page, name):
     return page.locator(".pa-clock").get_by_role("slider", name=name)
 
 
-def test_keyboard_alone_moves_the_words_and_the_numbers_follow(visit):
+def test_keyboard_alone_moves_the_tokens_and_the_numbers_follow(visit):
     page = visit(PAGE, "file")
     root = page.locator(".pa-clock")
     first = assert_numbers_are_attnlibs(page)
@@ -47,7 +47,7 @@ def test_keyboard_alone_moves_the_words_and_the_numbers_follow(visit):
     slider(page, "base").focus()
     page.keyboard.press("Home")
     assert assert_numbers_are_attnlibs(page).base == 10
-    slider(page, "query looks").focus()
+    slider(page, "query attends").focus()
     page.keyboard.press("End")
     assert assert_numbers_are_attnlibs(page).back == 16
     root.locator("input[type=radio]:checked").focus()
@@ -62,7 +62,7 @@ def test_keyboard_alone_moves_the_words_and_the_numbers_follow(visit):
     assert page.trouble == []
 
 
-def test_moving_both_words_changes_the_score_of_sinusoids_alone(visit):
+def test_moving_both_tokens_changes_the_score_of_sinusoids_alone(visit):
     page = visit(PAGE)
     root = page.locator(".pa-clock")
     for name, stays in (("added sinusoids", False), ("rotary", True), ("ALiBi", True)):
@@ -73,19 +73,19 @@ def test_moving_both_words_changes_the_score_of_sinusoids_alone(visit):
             assert_numbers_are_attnlibs(page)
             seen.add(round(float(root.locator(".pa-score").get_attribute("data-value")), 9))
         assert (len(seen) == 1) is stays
-        assert ("wherever the two stand" in root.locator(".pa-verdict").inner_text()) is stays
+        assert ("at all positions" in root.locator(".pa-verdict").inner_text()) is stays
 
 
-def test_the_hands_lie_on_each_other_where_the_query_looks(visit):
+def test_the_hands_lie_on_each_other_where_the_query_attends(visit):
     page = visit(PAGE)
-    slider(page, "query looks").fill("9")
+    slider(page, "query attends").fill("9")
     slider(page, "distance").fill("9")
     shares = page.locator(".pa-clock .pa-share-name").all_text_contents()
     assert shares == ["1.00"] * 4
     assert assert_numbers_are_attnlibs(page).scores().argmax() == 9
 
 
-def test_the_mouse_drags_the_words_and_the_dot(visit):
+def test_the_mouse_drags_the_tokens_and_the_dot(visit):
     page = visit(PAGE)
     root = page.locator(".pa-clock")
     for drawing, part in ((0, "place"), (2, "distance")):

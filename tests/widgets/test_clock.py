@@ -34,14 +34,14 @@ def test_the_clock_scores_as_attnlibs_positions_do():
 
 
 @pytest.mark.parametrize(("kind", "stays"), [("sinusoid", False), ("rotary", True), ("alibi", True)])
-def test_moving_both_words_leaves_the_score_of_rotary_and_alibi(kind, stays):
+def test_moving_both_tokens_leaves_the_score_of_rotary_and_alibi(kind, stays):
     low, high = PositionClock(kind=kind).band()
     assert ((high - low).max() < 1e-9).item() is stays
 
 
 @pytest.mark.parametrize("base", [10, 10_000])
 @pytest.mark.parametrize("back", [0, 6, 16])
-def test_a_query_that_looks_back_scores_highest_there(base, back):
+def test_a_query_that_attends_back_scores_highest_there(base, back):
     clock = PositionClock(base=base, back=back)
     assert clock.scores().argmax() == back
     assert clock.scores()[back] == pytest.approx(4)

@@ -1,7 +1,7 @@
-"""One small model with six ways to know the order: which of them go on where training stopped?
+"""One small model with six positional encodings: which of them work beyond the length of training?
 
-The model is the same but for its positions, and is trained on texts of at most 64 tokens. Chapter 8 of the
-book asks it about longer ones.
+The model is the same but for its encoding, and is trained on texts of at most 64 tokens. Chapter 8 of the
+book tests it on longer ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from attnlib._check import require_whole
 from attnlib.blocks import TransformerBlock
 from attnlib.experiments.runs import load
-from attnlib.experiments.tasks.order import copies, own_place, places_back
+from attnlib.experiments.tasks.order import copies, own_position, tokens_back
 from attnlib.experiments.training import fit
 from attnlib.instruments.counters import count_parameters
 from attnlib.instruments.settings import Values
@@ -31,27 +31,27 @@ BUCKETS = 32
 
 
 def distance_buckets(T: int, *, device: torch.device | str | None = None) -> Tensor:
-    """Return which of the 32 numbers of a relative bias each pair of places takes.
+    """Return which of the 32 numbers of a relative bias each pair of positions takes.
 
     Distances below 16 have one each; from there to 64 they share, more and more of them; all beyond 64 take
     the last. That is how T5 does it, with 64 for its 128.
 
     Args:
-        T: Number of places.
+        T: Number of positions.
         device: Where to put them.
 
     Returns:
         ``(T, T)``, queries down, keys across; keys ahead of their query count as distance 0.
     """
-    place = torch.arange(T, device=device)
-    distance = (place[:, None] - place).clamp_min(0)  # (T, T)
+    position = torch.arange(T, device=device)
+    distance = (position[:, None] - position).clamp_min(0)  # (T, T)
     share = (distance.clamp_min(1) / NEAR).log() / torch.tensor(LENGTH / NEAR).log()
     far = NEAR + (share * (BUCKETS - NEAR)).long().clamp_max(BUCKETS - NEAR - 1)
     return torch.where(distance < NEAR, distance, far)
 
 
 class OrderedModel(nn.Module):
-    """Answer at every place of a text, with one of several ways to know the order.
+    """Answer at every position of a text, with one of several positional encodings.
 
     Args:
         kind: ``"none"``; a table of vectors that is ``"learned"`` or ``"sinusoidal"`` and added to the
@@ -173,9 +173,9 @@ def stretch(model: OrderedModel, factor: float, *, by: str) -> None:
 def make_batch(task: str, length: int, *, batch: int, distance: int = 8) -> Callable:
     """Return a function that draws texts of a task: of this length, or for copies of any length up to it."""
     if task == "back":
-        return lambda generator: places_back(batch, length, distance=distance, generator=generator)
+        return lambda generator: tokens_back(batch, length, distance=distance, generator=generator)
     if task == "where":
-        return lambda generator: own_place(batch, length, generator=generator)
+        return lambda generator: own_position(batch, length, generator=generator)
 
     def some_length(generator: torch.Generator) -> tuple[Tensor, Tensor]:
         half = int(torch.randint(length // 8, length // 2 + 1, (1,), generator=generator))
@@ -204,8 +204,8 @@ def train_model(
 
     Args:
         kind: As in `OrderedModel`.
-        task: ``"back"``: the token some places back, in texts of 64; ``"copy"``: say it again, in texts
-            of 16 to 64; ``"where"``: the own place.
+        task: ``"back"``: the token some positions back, in texts of 64; ``"copy"``: copy tokens, in texts
+            of 16 to 64; ``"where"``: the own position.
         steps: How many batches.
         seed: Of the start, and of the batches.
         lr: Learning rate of Adam.
@@ -246,8 +246,8 @@ def right_at(
 
     Args:
         model: A trained model.
-        task: ``"back"``, which counts the last 16 places of each text, or ``"copy"``, which counts all tokens
-            that are said again.
+        task: ``"back"``, which counts the last 16 positions of each text, or ``"copy"``, which counts all
+            copied tokens.
         lengths: Of the texts.
         distance: How far back the answer stands, for ``"back"``.
         count: How many texts of each length.
@@ -260,7 +260,7 @@ def right_at(
     for length in lengths:
         generator = torch.Generator().manual_seed(seed)
         if task == "back":
-            text, answers = places_back(count, length, distance=distance, generator=generator)
+            text, answers = tokens_back(count, length, distance=distance, generator=generator)
             answers[:, :-16] = -100
         else:
             text, answers = copies(count, length, generator=generator)

@@ -11,7 +11,7 @@ from attnlib.experiments.tasks.lookup import (
     two_lookups,
 )
 from attnlib.experiments.tasks.manual import python_manual, words_of
-from attnlib.experiments.tasks.order import copies, own_place, places_back
+from attnlib.experiments.tasks.order import copies, own_position, tokens_back
 from attnlib.experiments.tasks.pronouns import PronounSentence, pronoun_sentences
 from attnlib.experiments.tasks.senses import SenseSentence, sense_sentences
 from attnlib.experiments.tasks.translation import NumberWords, number_words
@@ -24,8 +24,7 @@ __all__ = [
     "analogy_questions",
     "copies",
     "number_words",
-    "own_place",
-    "places_back",
+    "own_position",
     "pronoun_sentences",
     "python_manual",
     "recall",
@@ -34,6 +33,7 @@ __all__ = [
     "sense_sentences",
     "several_lookups",
     "spell",
+    "tokens_back",
     "two_lookups",
     "word_pairs",
     "words_of",

@@ -1,4 +1,4 @@
-"""Tasks that cannot be solved without knowing the order: which token stood there, and say it again."""
+"""Tasks that need the order of the tokens: name an earlier one, copy them all, name a position."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from attnlib._check import require_whole
 from attnlib.experiments.tasks.lookup import MISSING
 
 
-def places_back(
+def tokens_back(
     batch_size: int,
     length: int,
     *,
@@ -17,17 +17,17 @@ def places_back(
     tokens: int = 16,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Make texts in which every place asks for the token that stood so many places before it.
+    """Make texts in which the answer at every position is the token so many positions before it.
 
     Args:
         batch_size: Texts B.
-        length: Places T of each, more than the distance.
-        distance: How far back the answer stands.
+        length: Positions T of each, more than the distance.
+        distance: How many positions back the answer is.
         tokens: How many different tokens there are.
         generator: Of the random numbers.
 
     Returns:
-        Texts and answers, both ``(B, T)``; the first places have no answer: -100.
+        Texts and answers, both ``(B, T)``; the first positions have no answer: -100.
 
     Raises:
         TypeError: If a size is not an int.
@@ -46,16 +46,16 @@ def places_back(
 def copies(
     batch_size: int, length: int, *, tokens: int = 256, generator: torch.Generator | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Make texts that say something once and then again: ``c a f | c a``, to go on with ``f``.
+    """Make texts of some tokens and then the same again: ``c a f | c a``, to go on with ``f``.
 
     Args:
         batch_size: Texts B.
-        length: Places T of each, even: T / 2 different tokens, the sign between, and all but the last again.
-        tokens: How many different tokens there are; the sign has the next number.
+        length: Positions T of each, even: T / 2 different tokens, a separator, and all but the last again.
+        tokens: How many different tokens there are; the separator has the next number.
         generator: Of the random numbers.
 
     Returns:
-        Texts and what comes next, both ``(B, T)``; up to the sign nothing is asked: -100.
+        Texts and next tokens, both ``(B, T)``; up to the separator there is no answer: -100.
 
     Raises:
         TypeError: If a size is not an int.
@@ -72,21 +72,21 @@ def copies(
     return torch.cat([said, sign, said[:, :-1]], 1), torch.cat([nothing, said], 1)
 
 
-def own_place(
+def own_position(
     batch_size: int, length: int, *, tokens: int = 16, generator: torch.Generator | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Make texts in which every token asks for the number of its own place.
+    """Make texts in which the answer at every token is its own position.
 
-    The first token is a sign that stands nowhere else; it has the number after the last token's.
+    The first token occurs nowhere else; it has the number after the last token's.
 
     Args:
         batch_size: Texts B.
-        length: Places T of each.
+        length: Positions T of each.
         tokens: How many different tokens there are.
         generator: Of the random numbers.
 
     Returns:
-        Texts and places from 0 on, both ``(B, T)``.
+        Texts and positions from 0 on, both ``(B, T)``.
 
     Raises:
         TypeError: If a size is not an int.

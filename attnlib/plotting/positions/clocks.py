@@ -1,4 +1,4 @@
-"""Clocks: positions as hands that turn, the angles they pass, and two arrows that turn with them."""
+"""Clocks: positions as hands that turn, the angles they pass, and a query and a key that turn with them."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ def clock_rows(
     Args:
         positions: Which positions, from the top.
         turns: By what angle each hand turns from one position to the next, in radians.
-        names: What to write above each hand; how many positions make a round if not given.
+        names: What to write above each hand; how many positions make a whole turn if not given.
 
     Returns:
         The drawing, as the last expression of a cell.
     """
     names = [f"{2 * math.pi / turn:,.0f}" for turn in turns] if names is None else names
-    left = EDGE + text_width(f"place {max(positions, default=0)}") + 6
+    left = EDGE + text_width(f"position {max(positions, default=0)}") + 6
     step = min(DIAL + 26, (WIDEST - left - EDGE) / max(1, len(turns)))
     picture = Drawing(left + step * len(turns) + EDGE, 2 * EDGE + 2 * HEAD + (DIAL + 8) * len(positions))
-    picture.text(left + step * len(turns) / 2, EDGE + HEAD / 2, "places for one round", colour=MUTED)
+    picture.text(left + step * len(turns) / 2, EDGE + HEAD / 2, "positions for a whole turn", colour=MUTED)
     for i, name in enumerate(names):
         picture.text(left + step * (i + 0.5), EDGE + 1.5 * HEAD, name, colour=MUTED)
     for row, position in enumerate(positions):
         y = EDGE + 2 * HEAD + (DIAL + 8) * row + DIAL / 2
-        picture.text(left - 6, y, f"place {position}", anchor="end", bold=True)
+        picture.text(left - 6, y, f"position {position}", anchor="end", bold=True)
         for i, turn in enumerate(turns):
             _dial(picture, left + step * (i + 0.5), y, position * turn)
     return picture
@@ -73,7 +73,7 @@ def swept_dials(turns: Sequence[float], trained: int, longer: int) -> Drawing:
         _dial(picture, x, middle, trained * turn, face="none")
         rounds = _few(trained * turn / (2 * math.pi))
         picture.text(x, EDGE + 1.5 * HEAD, rounds, bold=True, colour=SERIES[i >= known])
-    picture.text(EDGE + step * len(turns) / 2, EDGE + HEAD / 2, f"rounds at distance {trained}", colour=MUTED)
+    picture.text(EDGE + step * len(turns) / 2, EDGE + HEAD / 2, f"turns at distance {trained}", colour=MUTED)
     for first, last, said, colour in (
         (0, known, "every angle seen", SERIES[0]),
         (known, len(turns), f"distances {trained + 1} to {longer}: new angles", SERIES[1]),
@@ -93,7 +93,7 @@ def _few(number: float) -> str:
 
 
 def _sector(picture: Drawing, centre: tuple[float, float], start: float, end: float, colour: str) -> None:
-    """Fill what a hand passes between two angles, clockwise from the top, up to one round."""
+    """Fill what a hand passes between two angles, clockwise from the top, up to a whole turn."""
     end, radius = min(end, 2 * math.pi), DIAL / 2 - 1
     if start >= end:
         return
@@ -109,33 +109,33 @@ def _sector(picture: Drawing, centre: tuple[float, float], start: float, end: fl
 
 
 def turned_arrows(
-    q: tuple[float, float], k: tuple[float, float], turn: float, places: Sequence[tuple[int, int]]
+    q: tuple[float, float], k: tuple[float, float], turn: float, positions: Sequence[tuple[int, int]]
 ) -> Drawing:
-    """Draw a query and a key as hands that are turned by their positions, once for each pair of places.
+    """Draw a query and a key as hands that are turned by their positions, once for each pair of positions.
 
     The first number of an arrow goes up and the second to the right, so that they turn clockwise, as the
-    hands of `clock_rows` do. Where a whole number of places makes a round, they stand around the dial.
+    hands of `clock_rows` do. Where a whole number of positions makes a turn, they stand around the dial.
 
     Args:
         q: The query, before it is turned.
         k: The key, before it is turned.
         turn: By what angle an arrow turns from one position to the next, in radians.
-        places: The position of the query and that of the key, for each panel; up to three.
+        positions: The position of the query and that of the key, for each panel; up to three.
 
     Returns:
         The drawing, as the last expression of a cell.
     """
-    wide, tall = min(168, (WIDEST - 2 * EDGE) / max(1, len(places))), 166
+    wide, tall = min(168, (WIDEST - 2 * EDGE) / max(1, len(positions))), 166
     unit = (tall / 2 - 22) / max(math.hypot(*q), math.hypot(*k), 1e-9)
-    picture = Drawing(2 * EDGE + wide * len(places), 2 * EDGE + 2 * HEAD + tall)
-    for n, (m, at) in enumerate(places):
+    picture = Drawing(2 * EDGE + wide * len(positions), 2 * EDGE + 2 * HEAD + tall)
+    for n, (m, at) in enumerate(positions):
         x, y = EDGE + wide * (n + 0.5), EDGE + HEAD + tall / 2
         picture.text(x - 4, EDGE + HEAD / 2, f"query at {m}", colour=QUERY, anchor="end", bold=True)
         picture.text(x + 4, EDGE + HEAD / 2, f"key at {at}", colour=KEY, anchor="start", bold=True)
         _face(picture, (x, y), unit * max(math.hypot(*q), math.hypot(*k)), turn)
         ends = []
-        for arrow, place, colour in ((q, m, QUERY), (k, at, KEY)):
-            ends.append(_turned(arrow, place * turn))
+        for arrow, position, colour in ((q, m, QUERY), (k, at, KEY)):
+            ends.append(_turned(arrow, position * turn))
             tip = x + unit * ends[-1][1], y - unit * ends[-1][0]
             picture.arrow((x, y), tip, colour=colour, thick=2.6, head=10)
         _angle(picture, (x, y), 0.3 * unit * math.hypot(*k) + 8, *ends)
@@ -146,18 +146,18 @@ def turned_arrows(
 
 
 def _face(picture: Drawing, centre: tuple[float, float], radius: float, turn: float) -> None:
-    """Draw a dial, with the places around it if they fill one round."""
+    """Draw a dial, with the positions around it if they fill one turn."""
     picture.circle(*centre, radius, fill="none", edge=GRID, thick=1.4)
     count = round(2 * math.pi / abs(turn)) if turn else 0
     if not 2 <= count <= 12 or abs(count * abs(turn) - 2 * math.pi) > 1e-6:
         return
-    for place in range(count):
-        right, up = math.sin(place * turn), math.cos(place * turn)
+    for position in range(count):
+        right, up = math.sin(position * turn), math.cos(position * turn)
         inner, rim, outer = (
             (centre[0] + r * right, centre[1] - r * up) for r in (radius - 5, radius, radius + 12)
         )
         picture.line(inner, rim, colour=MUTED)
-        picture.text(*outer, str(place), colour=MUTED)
+        picture.text(*outer, str(position), colour=MUTED)
 
 
 def _turned(arrow: tuple[float, float], angle: float) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""The same words in two orders, and what becomes of each."""
+"""The same words in two orders, and the output of each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from attnlib.plotting.kit.style import INK, OUTPUT, array
 
 EDGE = 8  # margins
 BOX = 26  # a word
-CELL = 24  # what becomes of it
+CELL = 24  # its output
 GAP = 18  # between words
 BETWEEN = 46  # between the two orders
 
@@ -29,7 +29,7 @@ def two_orders(
     Args:
         first: The words.
         second: The same words, each once, in another order.
-        vectors: What became of each word in either order, ``(T, C)`` with few numbers C.
+        vectors: The output of each word in either order, ``(T, C)`` with few features C.
         digits: Decimals of a number.
 
     Returns:

@@ -1,4 +1,4 @@
-// PositionClock: two words as the hands of four clocks, and the score of one for the other by their distance.
+// PositionClock: a query and a key as the hands of four clocks, and their score by their distance.
 const KINDS = [["sinusoid", "added sinusoids"], ["rotary", "rotary"], ["alibi", "ALiBi"]];
 const BASES = [10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 1000000];
 const HANDS = 4, FARTHEST = 64, PLACES = 100, BACK = 16;
@@ -12,7 +12,7 @@ const turned = ([up, right], angle) => [up * Math.cos(angle) - right * Math.sin(
 const speeds = (base) => range(HANDS).map((i) => base ** (-2 * i / (2 * HANDS)));
 const slope = (head) => 2 ** -head;
 
-/** The four arrows of a word at a place; a query is turned back. */
+/** The four arrows of a query or a key at a position; a query is turned back. */
 function hands({ kind, base, back }, place, asks) {
   return speeds(base).map((speed) => {
     if (kind === "alibi") return [1, 0];
@@ -27,7 +27,7 @@ function score(now, key, distance) {
   return sum(q.map((arrow, i) => dot(arrow, k[i]))) - (now.kind === "alibi" ? slope(now.head) * distance : 0);
 }
 
-/** The lowest and the highest score of each distance, wherever the two stand. */
+/** The lowest and the highest score of each distance, over all positions. */
 let known = ["", null];
 function band(now) {
   const name = [now.kind, now.base, now.back, now.head].join();
@@ -62,10 +62,10 @@ function build({ state, update }) {
   const [distanceLabel, putDistance] = slider("distance", { min: "0", max: String(FARTHEST), step: "1" }, (distance) => update({ distance }), String);
   const [placeLabel, putPlace] = slider("move both", { min: "0", max: String(PLACES), step: "1" }, (place) => update({ place }), (place) => `from ${place}`);
   const [baseLabel, putBase] = picker("base", {}, () => BASES, (base) => update({ base }), (base) => base.toLocaleString("en-US"));
-  const [backLabel, putBack] = slider("query looks", { min: "0", max: String(BACK), step: "1" }, (back) => update({ back }), (back) => `${back} back`);
+  const [backLabel, putBack] = slider("query attends", { min: "0", max: String(BACK), step: "1" }, (back) => update({ back }), (back) => `${back} back`);
   const [headLabel, putHead] = slider("head", { min: "1", max: "8", step: "1" }, (head) => update({ head }), (head) => `${head}: 1/${2 ** head}`);
 
-  // the text: a line of places with the two words on it
+  // the text: a line of positions with query and key on it
   const text = canvas(WIDE, TEXT_HIGH);
   const long = WIDE - 48, at = (place) => 24 + place / (PLACES + FARTHEST) * long;
   const words = make("svg:g", {});
@@ -97,7 +97,7 @@ function build({ state, update }) {
       svgText([clamp(key, 60, WIDE - 60), 66], `key at ${place}`, { class: "pa-key-name", "text-anchor": "middle" }),
       svgText([clamp(query, 70, WIDE - 70), 22], `query at ${place + distance}`, { class: "pa-query-name", "text-anchor": "middle" }),
     ]);
-    text.setAttribute("aria-label", `The key stands at place ${place}, the query at ${place + distance}: ${distance} further on.`);
+    text.setAttribute("aria-label", `The key is at position ${place}, the query at ${place + distance}: distance ${distance}.`);
   }
 
   function dial(i, q, k, { kind, base }) {
@@ -146,22 +146,22 @@ function build({ state, update }) {
     headLabel.hidden = kind !== "alibi";
     const q = hands(now, place + distance, true), k = hands(now, place, false);
     drawText(now);
-    become(dials, [axisName([4, 18], "places for a whole turn"), ...range(HANDS).map((i) => dial(i, q[i], k[i], now))]);
+    become(dials, [axisName([4, 18], "positions for a whole turn"), ...range(HANDS).map((i) => dial(i, q[i], k[i], now))]);
     const [value, lowest, highest] = drawChart(now);
     const parts = q.map((arrow, i) => show(dot(arrow, k[i])));
     const less = kind === "alibi" ? ` \u2212 ${distance} / ${2 ** now.head}` : "";
     Object.assign(result.dataset, { value, lowest, highest });
     result.replaceChildren("score = ", make("span", { class: "pa-parts" }, parts.join(" + ").replaceAll("+ \u2212", "\u2212 ") + less), " = ", make("strong", {}, show(value)));
     const stays = highest - lowest < 1e-6;
-    verdict.textContent = stays ? `At distance ${distance} it is ${show(value)} wherever the two stand.`
-      : `At distance ${distance} it is anything from ${show(lowest)} to ${show(highest)}, depending on where they stand.`;
-    clocks.setAttribute("aria-label", `Four clocks. Query and key agree by ${parts.join(", ")}.`);
+    verdict.textContent = stays ? `At distance ${distance} the score is ${show(value)} at all positions.`
+      : `At distance ${distance} the score is from ${show(lowest)} to ${show(highest)}, depending on the positions.`;
+    clocks.setAttribute("aria-label", `Four clocks. Dot products of query and key: ${parts.join(", ")}.`);
     svg.setAttribute("aria-label", `The score against the distance from 0 to ${FARTHEST}. ${verdict.textContent}`);
     return `Score ${show(value)}. ${verdict.textContent}`;
   }
   return {
     parts: [make("div", { class: "pa-bar" }, kindChoice, distanceLabel, placeLabel, baseLabel, backLabel, headLabel), text, clocks, result, svg, verdict],
-    help: "Each clock is a pair of features, with a hand for the query and one for the key; the number below is their dot product, not yet divided by \u221ad. Drag the two words along their line, or the dot along the curve. Added sinusoids show two things more: dashed, the word before its position is added, and a band, the scores of that distance at every place in the text.",
+    help: "Each clock is a pair of features, with a hand for the query and one for the key; the number below is their dot product, not yet divided by \u221ad. Drag query and key along their line, or the dot along the curve. Added sinusoids show two things more: dashed, the embedding before its position is added, and a band, the scores of that distance at all positions.",
     draw,
   };
 }
