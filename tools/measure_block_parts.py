@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from attnlib.experiments import letters
-from attnlib.experiments.block_parts import USUAL, measure
+from attnlib.experiments.transformer.block_parts import USUAL, measure
 
 WHAT = (
     "loss per letter, in nats, of models of letters of Python's manual: 64 wide, 4 heads, "
@@ -100,7 +100,8 @@ def write(target: Path, runs: list[dict], device: str) -> None:
     lines = [f"  {json.dumps(run)}" for run in runs]
     head = {
         "what": WHAT,
-        "code": "attnlib.experiments.block_parts.measure(text, **run), by tools/measure_block_parts.py",
+        "code": "attnlib.experiments.transformer.block_parts.measure(text, **run), "
+        "by tools/measure_block_parts.py",
         "text": f"manual_letters() of Python {platform.python_version()}, sha256 of the training part "
         + hashlib.sha256(text.spell(text.train).encode()).hexdigest(),
         "device": f"{name}, float32",

@@ -1,6 +1,6 @@
 import json
 
-from attnlib.experiments.block_parts import USUAL, stored
+from attnlib.experiments.transformer.block_parts import USUAL, stored
 from tools.measure_block_parts import grid, run_one, wanted, write
 
 

@@ -3,7 +3,7 @@ import torch
 
 from attnlib import TransformerBlock, rotary
 from attnlib.experiments import letters
-from attnlib.experiments.block_parts import (
+from attnlib.experiments.transformer.block_parts import (
     NORMS,
     PARTS,
     PartialBlock,

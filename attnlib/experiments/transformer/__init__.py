@@ -1,0 +1,1 @@
+"""What only chapter 9 trains."""
