@@ -60,7 +60,7 @@ from attnlib.plotting.sentences import sentences
 from attnlib.plotting.small_masks import small_masks
 from attnlib.plotting.sqrt_dk.spreads import product_tables, scores_over_weights
 from attnlib.plotting.table import attention_table
-from attnlib.plotting.transformer.architectures import readers_and_writers
+from attnlib.plotting.transformer.architectures import encoders_and_decoders
 from attnlib.plotting.transformer.residual_stream import stream
 from attnlib.plotting.transformer.tokens import pieces
 from attnlib.plotting.transformer.writing import writing_model
@@ -93,6 +93,7 @@ __all__ = [
     "cut_averages",
     "dot_rows",
     "encoder_decoder",
+    "encoders_and_decoders",
     "fetch_bill",
     "five_tests",
     "forked",
@@ -115,7 +116,6 @@ __all__ = [
     "product_tables",
     "project",
     "questions",
-    "readers_and_writers",
     "roofline",
     "scaled_bars",
     "scatter",

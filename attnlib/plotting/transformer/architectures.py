@@ -1,4 +1,4 @@
-"""Encoder, decoder, and both: one block, and the masks that make a reader or a writer of it."""
+"""Encoder, decoder, and both: one block, and the masks that make an encoder or a decoder of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIDE = 104  # a block
 BETWEEN = 24  # between blocks
 
 
-def readers_and_writers(tokens: int = 4) -> Drawing:
+def encoders_and_decoders(tokens: int = 4) -> Drawing:
     """Draw an encoder, a decoder and the pair of them, each block with the masks of its attentions.
 
     Args:
