@@ -1,4 +1,4 @@
-"""One word of a sentence listens to the others: heads that chapter 3 trains on word vectors."""
+"""One word of a sentence attends to the others: heads over word vectors, trained in chapter 3."""
 
 from __future__ import annotations
 

@@ -21,7 +21,9 @@ from attnlib.instruments.settings import Setting
 from attnlib.instruments.timing import seconds
 from attnlib.multihead import MultiHeadAttention
 
-B, H, D = 2, 16, 64  # sequences, heads and their width in what is measured
+B = 2  # sequences in what is measured
+H = 16  # heads
+D = 64  # their width
 READERS = 32  # sequences that a model continues at once, a token each
 
 

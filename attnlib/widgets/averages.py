@@ -6,7 +6,8 @@ from itertools import pairwise, product
 
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
-NAMES, AGES = ("Ann", "Ben"), (3, 7)
+NAMES = "Ann", "Ben"
+AGES = 3, 7
 FAMILIES = list(product(AGES, repeat=2))
 
 

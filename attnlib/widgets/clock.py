@@ -10,8 +10,11 @@ from attnlib.widgets._base import anywidget, front_end, traitlets
 
 KINDS = ("sinusoid", "rotary", "alibi")
 BASES = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000, 1_000_000)
-HANDS, HEADS = 4, 8
-FARTHEST, PLACES, BACK = 64, 100, 16  # largest distance, the key's last position, most back
+HANDS = 4  # pairs of numbers that turn
+HEADS = 8  # each with its own slope of ALiBi
+FARTHEST = 64  # the largest distance
+PLACES = 100  # the last position of the key
+BACK = 16  # the largest offset to an earlier token
 
 
 class PositionClock(anywidget.AnyWidget):

@@ -12,7 +12,8 @@ from torch import Tensor
 from attnlib.functional import attention_weights
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
-KEYS, WIDEST = 16, 1024
+KEYS = 16
+WIDEST = 1024  # the largest width of a key
 SCALINGS = ("none", "root", "full")
 
 

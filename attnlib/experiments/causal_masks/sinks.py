@@ -15,7 +15,9 @@ from attnlib.experiments.training import fit
 from attnlib.functional import masked_softmax
 from attnlib.masks import causal_mask
 
-LETTERS, NUMBERS, WORDS = 16, 4, 16  # letters to be named by, numbers that a word tells, words of a text
+LETTERS = 16  # to be named by
+NUMBERS = 4  # that a word tells
+WORDS = 16  # of a text
 WIDTH = 2 * LETTERS + NUMBERS  # letter, wish, numbers
 CURES = "none", "register", "one more", "gate"
 

@@ -1,4 +1,4 @@
-"""Readers that look several things up at once, with one head or several, and a network behind them or none.
+"""Models that look several things up at once, with one head or several, and an MLP behind them or none.
 
 Chapter 5 of the book trains them.
 """
@@ -15,8 +15,14 @@ from attnlib.experiments.training import cross_entropy, fit
 from attnlib.instruments.counters import count_parameters
 from attnlib.multihead import MultiHeadAttention
 
-KEYS, VALUES, PAIRS = 6, 8, 4  # of the look-ups
-LETTERS, DIGITS, PLACES = 4, 8, 8  # of the relations
+# of the look-ups
+KEYS = 6
+VALUES = 8
+PAIRS = 4
+# of the relations
+LETTERS = 4
+DIGITS = 8
+PLACES = 8
 
 
 class Lookup(nn.Module):

@@ -1,4 +1,4 @@
-"""Two translators that differ in what the decoder may look at. Chapter 1 of the book compares them."""
+"""Two translators that differ in what the decoder may attend to. Chapter 1 of the book compares them."""
 
 from __future__ import annotations
 

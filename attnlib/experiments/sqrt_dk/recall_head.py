@@ -17,7 +17,9 @@ from attnlib.instruments.counters import count_parameters
 from attnlib.instruments.settings import Setting, Values
 from attnlib.multihead import MultiHeadAttention
 
-LETTERS, DIGITS, PAIRS = 16, 8, 8
+LETTERS = 16  # to choose the keys from
+DIGITS = 8  # to choose the values from
+PAIRS = 8  # of a question
 
 
 class RecallReader(nn.Module):
