@@ -1,11 +1,14 @@
 """What imports what, and what importing costs."""
 
-import ast
 import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
+
+import pytest
+
+from tools.imports import loaded, modules
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,33 +36,15 @@ PAGES = {re.sub(r"^\d+_", "", path.stem) for path in (ROOT / "book").glob("*.ipy
 LEVEL = {name: i for i, names in enumerate(LAYERS) for name in names}
 
 
-def modules():
-    """Every module of the library by its dotted name; a folder's own code has the name of the folder."""
-    for path in (ROOT / "attnlib").rglob("*.py"):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+FILES = modules(ROOT / "attnlib")
+BOOK = modules(ROOT / "book/_ext/paying_attention")
+# of the extension of the book: a room may import from the lines above its own, and within itself
+ROOMS = [{"html_element", "browser"}, {"page", "links", "light"}, {"site"}]
 
 
-FILES = dict(modules())
-
-
-def imports(name):
-    """The modules of the library that a module runs when it is imported, or later inside a function.
-
-    Importing ``a.b.c`` also runs the code of ``a`` and ``a.b``, unless the importer lives there itself.
-    """
-    for node in ast.walk(ast.parse(FILES[name].read_text("utf8"))):
-        if isinstance(node, ast.Import):
-            found = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{name}: imports are written out in full"
-            found = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for target in found:
-            parts = target.split(".")
-            run = {".".join(parts[: i + 1]) for i in range(len(parts))} & set(FILES)
-            yield from (module for module in run if not f"{name}.".startswith(f"{module}."))
+def imports(name, files=FILES):
+    """The modules that a module runs when it is imported, or later inside a function."""
+    return loaded(name, files)
 
 
 def test_imports_go_one_way():
@@ -91,9 +76,30 @@ def test_a_page_imports_what_is_shared_and_nothing_of_another_page():
     assert not wrong
 
 
-def test_no_circle_anywhere():
+def test_backends_import_the_formula_and_not_each_other():
+    backends = {name for name in FILES if name.startswith("attnlib.backends.")} - {"attnlib.backends.choose"}
+    others = backends - {"attnlib.backends.dense"}
+    wrong = [f"{name} imports {target}" for name in backends for target in imports(name) if target in others]
+    assert not wrong
+
+
+def test_rooms_of_the_book_import_one_way():
+    level = {name: i for i, names in enumerate(ROOMS) for name in names}
+    rooms = {name: name.split(".")[1] for name in BOOK if "." in name}
+    assert set(rooms.values()) == set(level)
+    wrong = []
+    for name, room in rooms.items():
+        for target in imports(name, BOOK):
+            there = rooms.get(target, room)
+            if there != room and level[there] >= level[room]:
+                wrong.append(f"{name} imports {target}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("files", [FILES, BOOK], ids=["attnlib", "book"])
+def test_no_circle_anywhere(files):
     # static_order raises CycleError and names the modules of a circle
-    list(TopologicalSorter({name: set(imports(name)) for name in FILES}).static_order())
+    list(TopologicalSorter({name: set(imports(name, files)) for name in files}).static_order())
 
 
 def test_every_module_has_a_layer():
@@ -106,6 +112,7 @@ def fresh(code):
     return done.stdout
 
 
+@pytest.mark.starts_process
 def test_import_loads_torch_and_nothing_heavier():
     loaded = fresh(
         "import torch, sys; before = set(sys.modules); import attnlib;"
@@ -114,6 +121,7 @@ def test_import_loads_torch_and_nothing_heavier():
     assert loaded.split() == ["attnlib"]
 
 
+@pytest.mark.starts_process
 def test_learning_needs_neither_matplotlib_nor_widgets():
     loaded = fresh("import sys, attnlib.learn; print(*sys.modules)").split()
     assert not {"matplotlib", "ipywidgets", "anywidget", "IPython"} & set(loaded)
