@@ -8,10 +8,8 @@ NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
 # four workers for two cores: a test waits for its browser or its kernel nearly half of the time
 TWO_CORES := -n 4 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools
-# these start kernels, a browser, Sphinx or pytest itself, or take their time by design; so do the tests that compile
-LONG := tests/book/test_counting.py tests/book/test_explorable*.py tests/book/test_metadata.py tests/book/test_other_browsers.py tests/book/test_page.py tests/book/test_paper.py tests/book/test_practice.py tests/book/test_section_search.py tests/book/test_site.py tests/book/test_speed.py tests/book/test_stored_run.py tests/learn/test_classroom.py tests/test_fuzz.py tests/test_mutation.py tests/test_package.py tests/test_settings.py
 
-.PHONY: help book pdf epub test quick lab notebooks conformance coverage mutation lint bench packages pins clean
+.PHONY: help book pdf epub test quick changed lab notebooks conformance coverage mutation lint bench packages pins clean
 
 help:  ## show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,8 +42,11 @@ test: lint book  ## check everything: lint, book, library, notebooks, pages in t
 	@$(BIN)/python -m pytest $(TWO_CORES) --cov --cov-report=
 	@$(BIN)/python -m tests.mutation --seconds 45
 
-quick: lint  ## check what needs no kernel and no browser: lint, library, form of the notebooks (under two minutes)
-	@$(BIN)/python -m pytest $(TWO_CORES) tests -k 'not compile' --ignore tests/tools $(addprefix --ignore ,$(wildcard $(LONG)))
+quick: lint  ## check what starts no process: lint, library, form of the notebooks (under a minute and a half)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -q -m 'not starts_process and not slow' tests
+
+changed: lint  ## check what differs from main: its tests, and the notebooks that can have noticed
+	@$(BIN)/python tools/changed.py $(TWO_CORES)
 
 lab: .venv/installed  ## open JupyterLab on the book
 	@$(BIN)/jupyter lab --notebook-dir book

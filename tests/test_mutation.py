@@ -151,6 +151,7 @@ def run(project):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.starts_process
 def test_what_no_test_notices_is_listed_and_fails(project):
     code, said = run(project)
     assert code == 1, said
@@ -158,6 +159,7 @@ def test_what_no_test_notices_is_listed_and_fails(project):
     assert "FAILED: mutation: 1 of 2 mutants noticed (50.0%); at least 2 (92%) must be" in said
 
 
+@pytest.mark.starts_process
 def test_it_refuses_to_start_from_tests_that_fail(project):
     (project / "tests/test_masks.py").write_text("def test_nothing():\n    assert False\n", "utf8")
     code, said = run(project)

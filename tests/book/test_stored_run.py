@@ -168,6 +168,7 @@ def build(folder, nb):
     return done.returncode, done.stderr
 
 
+@pytest.mark.starts_process
 def test_the_build_stops_at_a_false_claim_and_says_which(tmp_path):
     assert build(tmp_path, notebook(*HONEST)) == (0, "")
     moon = ('claim("the moon is made of cheese", False)', [])
@@ -185,6 +186,7 @@ def test_the_book_is_built_with_this_gate():
     assert "paying_attention" in CONFIG["sphinx"]["config"]["extensions"]
 
 
+@pytest.mark.starts_process
 def test_a_run_leaves_a_notebook_that_is_published(tmp_path):
     path = tmp_path / "small.ipynb"
     cells = [new_code_cell(IMPORT), new_code_cell('claim("one is `one`", True, measured=1.0)')]

@@ -69,6 +69,7 @@ def test_what_ends_in_time_is_never_interrupted_later(monkeypatch):
         pass
 
 
+@pytest.mark.starts_process
 def test_what_is_raised_while_a_call_is_left_is_told_and_nothing_follows():
     program = """
 import itertools, time
@@ -96,6 +97,7 @@ print(told)
     assert int(ended.stdout) > 0
 
 
+@pytest.mark.starts_process
 def test_a_limit_ends_under_a_tracer_as_a_debugger_and_coverage_are():
     program = """
 import sys
@@ -116,6 +118,7 @@ for _ in range(20):
     subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
+@pytest.mark.starts_process
 def test_what_pytorch_loads_at_its_first_use_is_not_the_learners_time():
     program = """
 import sys

@@ -106,6 +106,7 @@ def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
     )
 
 
+@pytest.mark.starts_process
 def test_a_terminal_that_cannot_print_the_mark_gets_plain_text():
     done = subprocess.run(
         [sys.executable, "-c", "from attnlib.learn import claim; claim('it holds', True)"],

@@ -38,6 +38,7 @@ for path in Path({str(folder)!r}).glob("*.ipynb"):
     }  # fmt: skip
 
 
+@pytest.mark.starts_process
 @pytest.mark.skipif(sys.platform == "win32", reason="memory is not limited there")
 def test_thirty_notebooks_get_their_own_grades_whatever_the_others_do(tmp_path, capsys):
     folder = tmp_path / "class"

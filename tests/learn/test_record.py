@@ -66,6 +66,7 @@ print(*{record.save_attempt("3.1", passed=False) for _ in range(100)})
 """
 
 
+@pytest.mark.starts_process
 def test_three_processes_at_once_lose_no_attempt(file):
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     writers = [subprocess.Popen([sys.executable, "-c", ALONE + WRITER], **pipes) for _ in range(3)]
@@ -174,6 +175,7 @@ with record.FileLock(record.home() / "progress.json.lock", timeout=1):
 """
 
 
+@pytest.mark.starts_process
 def test_a_record_held_by_another_is_told_after_a_while_and_free_when_it_dies(file, monkeypatch):
     monkeypatch.setattr(record, "PATIENCE", 0.05)
     file.parent.mkdir()

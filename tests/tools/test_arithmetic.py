@@ -16,6 +16,7 @@ def test_the_same_machine_has_the_same_number_every_time_and_leaves_random_numbe
     assert torch.equal(torch.rand(1), before)
 
 
+@pytest.mark.starts_process
 def test_a_kernel_has_the_number_of_a_process_with_its_threads():
     script = "from tools.arithmetic import arithmetic; print(arithmetic())"
     done = subprocess.run(
@@ -24,6 +25,7 @@ def test_a_kernel_has_the_number_of_a_process_with_its_threads():
     assert kernel_arithmetic() == done.stdout.strip()
 
 
+@pytest.mark.starts_process
 @pytest.mark.skipif(torch.cuda.is_available(), reason="the other library is one for the CPU")
 def test_products_of_another_library_have_another_number():
     script = """

@@ -8,6 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from tools import execute_notebooks
 
 
+@pytest.mark.starts_process
 def test_twice_gives_the_same_bytes_and_a_change_is_noticed(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("ATTNLIB_HOME", str(tmp_path))  # main changes it; this puts it back
     path = tmp_path / "small.ipynb"
@@ -27,6 +28,7 @@ def test_twice_gives_the_same_bytes_and_a_change_is_noticed(tmp_path, monkeypatc
     assert "DIFFERS" in capsys.readouterr().out
 
 
+@pytest.mark.starts_process
 def test_a_false_claim_stops_the_run_and_nothing_is_written(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTNLIB_HOME", str(tmp_path))
     path = tmp_path / "small.ipynb"

@@ -111,6 +111,7 @@ def test_no_helper_sets_smaller_text():
         assert not re.search(r"fontsize=|labelsize=[\d.]+\)|markersize=0", file.read_text()), file.name
 
 
+@pytest.mark.starts_process
 def test_in_a_notebook_figures_are_stored_as_svg_without_a_date():
     code = (
         "import matplotlib.pyplot as plt\n"
@@ -137,6 +138,7 @@ def run_cells(*cells):
     return [output.data for cell in nb.cells for output in cell.outputs]
 
 
+@pytest.mark.starts_process
 def test_without_a_notebook_the_style_only_sets_the_style():
     code = (
         "import sys\n"
