@@ -58,6 +58,8 @@ def four_axes(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor, 
     PyTorch takes its slow path for fewer axes, for more, and for axes that broadcast. Grouped heads stay
     grouped. Returns the tensors, and the sizes of all axes before the heads, of which N is the product.
     """
+    if fits_kernel(q, k, v):
+        return q, k, v, (q.shape[0],)
     own = -3 if head_groups(q, k) > 1 else -2  # from which axis on each keeps its own size
     q, k, v = (x[(None,) * (4 - x.ndim)] if x.ndim < 4 else x for x in (q, k, v))
     batch = torch.broadcast_shapes(*(x.shape[:own] for x in (q, k, v)))
@@ -77,7 +79,8 @@ def lead_of(q: Tensor, k: Tensor, v: Tensor) -> tuple[int, ...]:
 
 def in_front(x: Tensor, lead: tuple[int, ...]) -> Tensor:
     """Give what broadcasts to ``(*lead, H, T, S)`` the four axes ``(N or 1, H or 1, ...)``."""
-    x = x[(None,) * (3 + len(lead) - x.ndim)]
+    missing = 3 + len(lead) - x.ndim
+    x = x[(None,) * missing] if missing else x
     if len(lead) == 1:
         return x
     if all(size == 1 for size in x.shape[:-3]):

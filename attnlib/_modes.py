@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -44,6 +46,16 @@ def flag(condition: bool) -> bool:
     return True if condition else False  # noqa: SIM210 - bool() of a symbol stays a symbol
 
 
+def finite(x: Tensor) -> bool | None:
+    """Look whether a sum is finite, which a single NaN or infinity prevents; None where nobody can."""
+    if torch.compiler.is_compiling() or x.is_meta:
+        return None
+    try:
+        return math.isfinite(x.detach().sum(dtype=torch.float32).item())
+    except RuntimeError:  # as for `truth`
+        return None
+
+
 def truth(condition: Tensor) -> bool | None:
     """Look at a single boolean; None where nobody can: while compiling or exporting, under vmap, on meta."""
     if torch.compiler.is_compiling() or condition.is_meta:
@@ -52,3 +64,38 @@ def truth(condition: Tensor) -> bool | None:
         return bool(condition)
     except RuntimeError:  # under vmap it differs from call to call, and a fake tensor has no numbers
         return None
+
+
+class _First(torch.autograd.Function):
+    """The identity, of which no second derivative is taken without a sentence."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Tensor) -> Tensor:
+        return x.view_as(x)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        pass  # there is nothing to come back for
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        raise RuntimeError(
+            "attention has first derivatives only; for second ones use attention_weights(...) @ v"
+        )
+
+
+def first_derivatives_only(out: Tensor) -> Tensor:
+    """Let a kernel that has no second derivative say so in a sentence, when one is taken."""
+    if out.requires_grad and not torch.compiler.is_compiling():
+        node = out.grad_fn
+        if node is not None and type(node).__name__.startswith("ScaledDotProduct"):
+            node.register_hook(_refuse_second)
+    return out
+
+
+def _refuse_second(found: tuple[Tensor | None, ...], given: object) -> tuple[Tensor | None, ...] | None:
+    if not torch.is_grad_enabled():  # nobody keeps a graph of this backward pass
+        return None
+    return tuple(g if g is None else _First.apply(g) for g in found)

@@ -16,6 +16,7 @@ from attnlib._check import (
     check_values,
     scores_shape,
 )
+from attnlib._heads import fits_kernel
 from attnlib.mask_rules import MaskRule, as_rule
 from attnlib.masks import both
 
@@ -34,6 +35,7 @@ class Plan(NamedTuple):
         softcap: Bound on the size of the scaled scores.
         sink: A score beside those of the keys, which takes weight and brings no value.
         dropout: Share of the weights dropped.
+        numbers: The mask as the kernel for CPUs reads it, where blocks share one.
     """
 
     q: Tensor
@@ -46,6 +48,7 @@ class Plan(NamedTuple):
     softcap: float | Tensor | None = None
     sink: Tensor | None = None
     dropout: float = 0.0
+    numbers: Tensor | None = None
 
     @classmethod
     def of(
@@ -99,13 +102,21 @@ class Plan(NamedTuple):
         """Tell whether backward may be called on what comes out."""
         if not torch.is_grad_enabled():
             return False
-        given = (self.q, self.k, self.v, self.bias, self.scale, self.softcap, self.sink)
-        return any(isinstance(x, Tensor) and x.requires_grad for x in given)
+        if self.q.requires_grad or self.k.requires_grad or self.v.requires_grad:
+            return True
+        given = (self.bias, self.scale, self.softcap, self.sink)
+        return any(isinstance(x, Tensor) and x.requires_grad for x in given if x is not None)
 
 
 def check(plan: Plan) -> Plan:
     """Return the plan, or raise what is wrong with it."""
-    target = scores_shape(plan.q, plan.k)
+    target: tuple[int, ...]
+    if fits_kernel(plan.q, plan.k, plan.v):  # the ordinary case, seen at a glance
+        target = (*plan.q.shape[:2], plan.T, plan.S)
+    else:
+        target = scores_shape(plan.q, plan.k)
+        if plan.v is not plan.k:
+            check_values(plan.q, plan.k, plan.v)
     if plan.mask is not None:
         check_mask(plan.mask, target, plan.device)
     if plan.rule is not None:
@@ -115,6 +126,4 @@ def check(plan: Plan) -> Plan:
     check_numbers(plan.scale, plan.softcap, target, plan.device)
     if plan.sink is not None:
         check_sink(plan.sink, target, plan.device)
-    if plan.v is not plan.k:
-        check_values(plan.q, plan.k, plan.v)
     return plan

@@ -78,13 +78,11 @@ class MaskRule:
         Returns:
             Boolean, broadcast from all of them.
         """
-        seen = j >= 0
-        if self.causal:
-            seen = seen & (j <= i)
+        seen = j <= i if self.causal else j >= 0
         if self.window is not None:
-            seen = seen & (i - j < self.window)
+            seen = seen & (i < j + self.window)
         if self.ahead is not None:
-            seen = seen & (j - i <= self.ahead)
+            seen = seen & (j <= i + self.ahead)
         if self.prefix and self._is_local:
             seen = seen | ((j >= 0) & (j < self.prefix))
         if self.documents is not None:
@@ -262,6 +260,11 @@ class MaskRule:
         """Whether it says no more than that a query sees the keys up to its own position."""
         rest = self.window is self.ahead is self.documents is self.lengths is None
         return self.causal and rest and not self.prefix and not self.also
+
+    @property
+    def only_distances(self) -> bool:
+        """Whether it says no more than how far a key may lie from a query: the same for every block."""
+        return self.documents is self.lengths is None and not self.prefix and not self.also
 
     @property
     def _is_local(self) -> bool:

@@ -1,12 +1,25 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnlib import attention, attention_scores, attention_weights, causal_mask, masked_softmax
+from attnlib import (
+    MaskRule,
+    attention,
+    attention_scores,
+    attention_weights,
+    causal_mask,
+    masked_softmax,
+    padding_mask,
+    sliding_window_attention,
+    tiled_attention,
+)
+from attnlib.functional import attention_with_lse, key_mass, merge
+from attnlib.instruments.counters import count_peak_bytes
 from tests import DEVICE, assert_close, randn, reference
 
 B, H, T, S, D, Dv = 2, 3, 5, 7, 11, 13
@@ -602,3 +615,376 @@ def test_a_scale_beyond_all_measure_has_finite_gradients(scale):
     out = attention(q, k, v, scale=scale)
     assert_close(out, attention_weights(q, k, scale=scale) @ v)
     assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(out.square().sum(), (q, k, v)))
+
+
+# what the second edition got wrong
+
+on_the_cpu = pytest.mark.skipif(DEVICE.type != "cpu", reason="a GPU does not look at the size of scores")
+
+
+def tied(S=4, size=1e8, dtype=torch.float32):
+    """A query whose scores are all the same and large: each key has weight 1 / S."""
+    q, k, v = torch.ones(1, 1, S, 1), torch.full((1, 1, S, 1), size), torch.zeros(1, 1, S, 1)
+    return [x.to(DEVICE, dtype).requires_grad_() for x in (q, k, v)]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(attention, marks=on_the_cpu),
+        pytest.param(lambda *x, **o: attention(*(t[0, 0] for t in x), **o), marks=on_the_cpu),
+        lambda *x, **o: tiled_attention(*x, **o, block_size=2),
+    ],
+    ids=["attention", "attention, two axes", "tiled_attention"],
+)
+def test_tied_large_scores_share_the_gradient_of_the_values(run):
+    q, k, v = tied()
+    run(q, k, v, scale=1.0).sum().backward()
+    assert_close(v.grad, torch.ones_like(v))
+    q, k, v = tied()
+    run(q, k, v, scale=torch.tensor(1.0, device=DEVICE)).sum().backward()
+    assert_close(v.grad, torch.ones_like(v))
+
+
+@pytest.mark.parametrize("run", [pytest.param(attention, marks=on_the_cpu), tiled_attention])
+def test_a_row_of_large_negative_biases_shares_the_gradient_of_the_values(run):
+    q, k, v = (randn(1, 1, 64, 8, seed=i).float() for i in range(3))
+    bias = torch.zeros(64, 64, device=DEVICE)
+    bias[5], bias[:, 7] = -1e9, -1e9
+    v.requires_grad_()
+    run(q, k, v, bias=bias).sum().backward()
+    assert v.grad.sum().item() == pytest.approx(64 * 8, rel=1e-5)
+
+
+@on_the_cpu
+def test_a_bias_that_stands_for_a_mask_still_goes_to_the_kernel():
+    q = randn(1, 1, 64, 8).float().requires_grad_()
+    bias = torch.zeros(64, 64).masked_fill(~causal_mask(64), -1e9)
+    assert "ScaledDotProduct" in type(attention(q, q, q, bias=bias).grad_fn).__name__
+    assert "ScaledDotProduct" in type(attention(q, q, q).grad_fn).__name__
+    assert "ScaledDotProduct" not in type(attention(q, q, q, bias=bias - 1e9).grad_fn).__name__
+
+
+LEARNED = {
+    "attention": attention,
+    "a mask": lambda q, k, v, **o: attention(q, k, v, causal_mask(T, S, device=DEVICE), **o),
+    "tiled_attention": lambda q, k, v, **o: tiled_attention(q, k, v, **o, block_size=3),
+    "weights": lambda q, k, v, **o: attention_weights(q, k, **o) @ v,
+    "window": lambda q, k, v, **o: sliding_window_attention(q, k, v, window=S, **o),
+    "with lse": lambda q, k, v, **o: attention_with_lse(q, k, v, **o)[0],
+}
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (H, 1, 1), (B, H, 1, 1)])
+@pytest.mark.parametrize("name", ["scale", "softcap"])
+@pytest.mark.parametrize("run", LEARNED.values(), ids=LEARNED)
+def test_a_scale_and_a_softcap_learn_in_every_function(run, name, shape):
+    q, k, v = (x.requires_grad_() for x in case())
+    learned = (0.5 + randn(*shape, seed=3).abs()).requires_grad_()
+    got = run(q, k, v, **{name: learned})
+    scores = q @ k.mT * (learned if name == "scale" else D**-0.5)
+    scores = scores if name == "scale" else learned * torch.tanh(scores / learned)
+    hides = run in (LEARNED["a mask"], LEARNED["window"])
+    scores = scores.masked_fill(~causal_mask(T, S, device=DEVICE), -math.inf) if hides else scores
+    want = scores.softmax(-1) @ v
+    assert_close(got, want)
+    for a, b in zip(
+        torch.autograd.grad(got.sin().sum(), (q, k, v, learned)),
+        torch.autograd.grad(want.sin().sum(), (q, k, v, learned)),
+        strict=True,
+    ):
+        assert_close(a, b)
+
+
+@pytest.mark.parametrize("what", ["softcap", "hidden NaN", "negative scale", "sink", "plain", "mask"])
+def test_the_dtype_under_autocast_does_not_hang_on_the_numbers(what):
+    q, k, v = (randn(1, 2, 3, 4, seed=i).float() for i in range(3))
+    mask = torch.tensor([True, False, True], device=DEVICE)
+    if what == "hidden NaN":
+        k[:, :, 1] = math.nan
+    options = {"softcap": {"softcap": 2.0}, "negative scale": {"scale": -1.0}, "plain": {}}.get(
+        what, {"mask": mask}
+    )
+    options = {"sink": torch.zeros(2, device=DEVICE)} if what == "sink" else options
+    with torch.autocast(DEVICE.type, torch.bfloat16):
+        assert (
+            attention(q, k, v, **options).dtype
+            == F.scaled_dot_product_attention(q, k, v).dtype
+            == torch.bfloat16
+        )
+
+
+def four(run):
+    """What a function of tensors holds at most, and what the quick kernel holds for four axes."""
+    n = 1024
+    q, k, v = (randn(2, 2, n, 16, seed=i).float() for i in range(3))
+    plain = count_peak_bytes(lambda: F.scaled_dot_product_attention(q, k, v))
+    return count_peak_bytes(lambda: run(q, k, v)), plain + n * n  # well below two tables of one head
+
+
+@on_the_cpu
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda q, k, v: attention(q[0], k[0], v[0], bias=BIAS),
+        lambda q, k, v: attention(q, k, v, bias=BIAS),
+        lambda q, k, v: attention(q[None], k[None], v[None], bias=BIAS),
+        lambda q, k, v: attention(q[None], k[None], v[None]),
+        lambda q, k, v: attention(q, k, v[..., :5]),
+        lambda q, k, v: attention(q[..., :5], k[..., :5], v),
+        lambda q, k, v: attention(q[0, 0], k[0, 0], v[0, 0]),
+        lambda q, k, v: attention(q, k, v, padding_mask([900, 1024], 1024)),
+        lambda q, k, v: attention(q, k, v, MaskRule(causal=True, window=64)),
+        lambda q, k, v: attention(q, k, v, causal=True),
+    ],
+    ids=["three axes", "bias of three", "five and a bias", "five", "narrow values", "wide values", "two", "padding", "window", "causal"],
+)  # fmt: skip
+def test_no_table_is_held(run):
+    global BIAS
+    BIAS = torch.zeros(2, 1024, 1)  # a number for each query: it is the kernel that would make a table
+    got, most = four(run)
+    assert got < most
+
+
+@on_the_cpu
+def test_keys_are_not_read_again_for_a_single_query():
+    read = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is torch.ops.aten.sum.default or func is torch.ops.aten.sum.dim_IntList:
+                read.append(args[0].numel())
+            return func(*args, **(kwargs or {}))
+
+    q, k, v = randn(1, 2, 1, 8), randn(1, 2, 64, 8, seed=1), randn(1, 2, 64, 8, seed=2)
+    mask = torch.ones(64, dtype=torch.bool)
+    mask[7] = False
+    with Watch():
+        attention(q, k, v, mask)
+    assert max(read) <= q.numel()
+    want = attention(q, k, v, mask)
+    for bad in (math.nan, math.inf, -math.inf):
+        for i in range(2):
+            hidden = [k.clone(), v.clone()]
+            hidden[i][:, :, 7] = bad
+            assert_close(attention(q, *hidden, mask), want)
+
+
+@pytest.mark.parametrize(
+    "run", [attention, tiled_attention, lambda q, k, v, m: attention_weights(q, k, m) @ v]
+)
+@on_the_cpu
+def test_a_fully_masked_query_that_is_nan_has_no_effect(run):
+    q, k, v = case()
+    mask = some_mask(blind_row=2)
+    clean = [x.clone().requires_grad_() for x in (q, k, v)]
+    q[:, :, 2] = math.nan
+    dirty = [x.clone().requires_grad_() for x in (q, k, v)]
+    out, want = run(*dirty, mask), run(*clean, mask)
+    assert_close(out, want)
+    for got, expected in zip(
+        torch.autograd.grad(out.square().sum(), dirty),
+        torch.autograd.grad(want.square().sum(), clean),
+        strict=True,
+    ):
+        assert_close(got, expected)
+
+
+def test_second_derivatives_are_refused_in_a_sentence():
+    if DEVICE.type != "cpu":
+        pytest.skip("PyTorch has second derivatives where it takes no quick kernel")
+    q, k, v = (x.requires_grad_() for x in case(Dv=D))
+    said = r"attention has first derivatives only; for second ones use attention_weights\(...\) @ v"
+    for options in ({}, {"mask": some_mask()}, {"causal": True}):
+        (dq,) = torch.autograd.grad(attention(q, k, v, **options).sum(), q, create_graph=True)
+        with pytest.raises(RuntimeError, match=said):
+            torch.autograd.grad(dq.sum(), k)
+
+    def loss(q):
+        return attention(q, k.detach(), v.detach()).sum()
+
+    with pytest.raises(RuntimeError, match=said):
+        torch.func.grad(lambda q: torch.func.grad(loss)(q).sum())(q.detach())
+    first = torch.func.grad(loss)(q.detach())
+    assert_close(first, torch.autograd.grad(loss(q), q)[0])
+
+
+@pytest.mark.parametrize("options", [{}, {"causal": True}, {"mask": some_mask()}])
+def test_forward_derivatives_are_the_formulas(options):
+    q, k, v = case()
+    tangents = case(seed=4)
+    run = lambda *x: attention(*x, **options)  # noqa: E731
+    formula = lambda q, k, v: attention_weights(q, k, **options) @ v  # noqa: E731
+    for got, want in zip(
+        torch.func.jvp(run, (q, k, v), tuple(tangents)),
+        torch.func.jvp(formula, (q, k, v), tuple(tangents)),
+        strict=True,
+    ):
+        assert_close(got, want)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"causal": "no"}, TypeError, "causal must be True or False, got str ('no')"),
+        ({"causal": 1}, TypeError, "causal must be True or False, got int (1)"),
+        ({"causal": None}, TypeError, "causal must be True or False, got NoneType (None)"),
+        (
+            {"causal": torch.ones(5, 7, dtype=torch.bool)},
+            TypeError,
+            "causal must be True or False, got a tensor; give it as mask=",
+        ),
+        ({"scale": "1"}, TypeError, "scale must be a number or a tensor, got str ('1')"),
+        ({"softcap": "1"}, TypeError, "softcap must be a number or a tensor, got str ('1')"),
+        (
+            {"scale": torch.ones(3, device=DEVICE)},
+            ValueError,
+            "scale must be one number, or one for each head (H, 1, 1), for scores (2, 3, 5, 7), got (3,)",
+        ),
+        (
+            {"softcap": torch.tensor(2, device=DEVICE)},
+            TypeError,
+            "softcap must be a number or a floating-point tensor, got torch.int64",
+        ),
+        (
+            {"mask": torch.ones(2, 7, dtype=torch.bool, device=DEVICE)},
+            ValueError,
+            "mask must broadcast to the scores' shape (..., T, S) = (2, 3, 5, 7), got (2, 7); "
+            "a mask of keys (B, S) is mask[:, None, None, :], as padding_mask makes it",
+        ),
+        ({"sink": 1.0}, TypeError, "sink must be a torch.Tensor, got float; wrap it in torch.as_tensor"),
+        (
+            {"sink": torch.ones(3, device=DEVICE).long()},
+            TypeError,
+            "sink must be a floating-point tensor of scores, got torch.int64",
+        ),
+        (
+            {"sink": torch.ones(2, device=DEVICE)},
+            ValueError,
+            "sink must be one score for each head (H,), for scores (2, 3, 5, 7), got (2,)",
+        ),
+    ],
+)
+def test_wrong_options_get_this_message(options, error, message):
+    q, k, v = case()
+    for run in (attention, tiled_attention, attention_weights):
+        with pytest.raises(error) as caught:
+            run(q, k, **options) if run is attention_weights else run(q, k, v, **options)
+        assert str(caught.value) == message
+
+
+def test_numbers_of_numpy_are_numbers():
+    q, k, v = case(T=S)
+    for n in (np.int64(2), np.int32(2)):
+        assert_close(tiled_attention(q, k, v, block_size=n), attention(q, k, v))
+        assert_close(sliding_window_attention(q, k, v, window=n), sliding_window_attention(q, k, v, window=2))
+        assert torch.equal(causal_mask(n, n + 1), causal_mask(2, 3))
+        assert_close(MaskRule(causal=True, window=n).table(4), MaskRule(causal=True, window=2).table(4))
+    assert_close(attention(q, k, v, scale=np.float32(0.5)), attention(q, k, v, scale=0.5))
+
+
+# sinks, and attention in parts
+
+
+SINKS = {
+    "attention": attention,
+    "weights": lambda q, k, v, mask=None, **o: attention_weights(q, k, mask, **o) @ v,
+    "tiles": lambda *x, **o: tiled_attention(*x, **o, block_size=2),
+    "with lse": lambda *x, **o: attention_with_lse(*x, **o)[0],
+}
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"mask": some_mask(blind_row=1)}, {"causal": True}, {"softcap": 2.0}]
+)
+@pytest.mark.parametrize("run", SINKS.values(), ids=SINKS)
+def test_a_sink_is_one_more_key_without_a_value(run, options):
+    q, k, v = (x.requires_grad_() for x in case())
+    sink = randn(H, seed=7).requires_grad_()
+    got = run(q, k, v, **options, sink=sink)
+    scores = attention_scores(q, k, **options)
+    scores = torch.cat([scores, sink[:, None, None].expand(B, H, T, 1)], -1)
+    want = scores.softmax(-1) @ torch.cat([v, torch.zeros_like(v[..., :1, :])], -2)
+    assert_close(got, want)
+    needs = (q, k, v, sink)
+    for a, b in zip(
+        torch.autograd.grad(got.sin().sum(), needs), torch.autograd.grad(want.sin().sum(), needs), strict=True
+    ):
+        assert_close(a, b)
+
+
+def test_a_sink_beyond_a_few_scores_holds_no_table():
+    q, k, v = (randn(1, 1, 600, 8, seed=i) for i in range(3))
+    sink = randn(1, seed=3)
+    want = SINKS["weights"](q, k, v, sink=sink)
+    assert_close(attention(q, k, v, sink=sink), want)
+    if DEVICE.type == "cpu":
+        q, k, v = (randn(1, 1, 2048, 8, seed=i) for i in range(3))
+        assert count_peak_bytes(lambda: attention(q, k, v, sink=sink)) < 2048 * 2048 * 8
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_lse_is_the_logarithm_of_the_sum(dtype):
+    q, k, v = case(dtype=dtype)
+    mask = some_mask(blind_row=3)
+    out, lse = attention_with_lse(q, k, v, mask, softcap=3.0)
+    assert lse.dtype == (torch.float64 if dtype == torch.float64 else torch.float32)
+    scores = attention_scores(q.double(), k.double(), mask, softcap=3.0)
+    assert_close(lse.double(), scores.logsumexp(-1), rtol=1e-3, atol=1e-3)
+    assert (lse[:, :, 3] == -math.inf).all()
+    assert_close(out, tiled_attention(q, k, v, mask, softcap=3.0), rtol=0, atol=0)
+
+
+def test_parts_merge_into_the_whole_with_gradients():
+    q, k, v = (x.requires_grad_() for x in case())
+    mask = some_mask(blind_row=2)
+    mask[:, :, 0, :3], mask[:, :, 1, 3:] = False, False  # nothing in the first part, nothing in the second
+    parts = [attention_with_lse(q, k[:, :, s], v[:, :, s], mask[..., s]) for s in (slice(0, 3), slice(3, S))]
+    out, lse = merge(*parts[0], *parts[1])
+    want, want_lse = attention_with_lse(q, k, v, mask)
+    assert_close(out, want)
+    assert_close(lse, want_lse)
+    some = torch.arange(T, device=DEVICE) != 2  # a fully masked query has no finite lse to differentiate
+    for a, b in zip(
+        torch.autograd.grad(out.sin().sum() + lse[..., some].cos().sum(), (q, k, v)),
+        torch.autograd.grad(
+            want.sin().sum() + attention_scores(q, k, mask)[:, :, some].logsumexp(-1).cos().sum(), (q, k, v)
+        ),
+        strict=True,
+    ):
+        assert_close(a, b)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda o, x: (o, x, o[..., 1:, :], x), ValueError, "out and other must be (..., T, Dv) and both lse (..., T), got out (2, 3, 5, 13), lse (2, 3, 5), other (2, 3, 4, 13) and other_lse (2, 3, 5)"),
+        (lambda o, x: (o, x.float(), o, x), TypeError, "lse and other_lse must have the same dtype, got torch.float32 and torch.float64; convert one with .to(dtype)"),
+        (lambda o, x: (o, x, o.float(), x), TypeError, "out and other must have the same dtype, got torch.float64 and torch.float32; convert one with .to(dtype)"),
+    ],
+)  # fmt: skip
+def test_parts_that_do_not_fit_get_this_message(change, error, message):
+    with pytest.raises(error) as caught:
+        merge(*change(*attention_with_lse(*case())))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("block_size", [1, 3, 64])
+@options
+def test_the_mass_of_keys_is_the_sum_of_their_weights(opts, block_size):
+    q, k, _ = case()
+    sink = randn(H, seed=7)
+    for more in ({}, {"sink": sink}, {"scale": torch.tensor(0.7, device=DEVICE, dtype=torch.float64)}):
+        if "scale" in more and "scale" in opts:
+            continue
+        got = key_mass(q, k, **opts, **more, block_size=block_size)
+        assert_close(got, attention_weights(q, k, **opts, **more).sum(-2))
+
+
+def test_the_mass_of_keys_knows_groups_and_rules():
+    q, k, _ = case(heads=6, kv_heads=2)
+    rule = MaskRule(causal=True, window=2)
+    assert_close(key_mass(q, k, rule, block_size=2), attention_weights(q, k, rule).sum(-2))
+    assert key_mass(q.bfloat16(), k.bfloat16()).dtype == torch.float32
+    with pytest.raises(ValueError, match="block_size must be at least 1, got 0"):
+        key_mass(q, k, block_size=0)

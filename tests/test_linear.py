@@ -171,3 +171,15 @@ def test_what_broadcasts_gets_its_gradient_summed_in_float32():
     out = linear_attention(q, k, 300 * k.detach(), feature_map=lambda x: x, normalize=False)
     (gradient,) = torch.autograd.grad(out, k, torch.ones_like(out))
     assert gradient.item() == 300  # 90,000 - 89,700: neither is a number of float16
+
+
+def test_an_empty_sequence_stays_in_the_graph_of_all():
+    q, k, v = (x.requires_grad_() for x in case(T=0, S=0))
+    out = linear_attention(q, k, v, causal=True)
+    assert out.shape == (B, H, 0, Dv)
+    assert [g.shape for g in torch.autograd.grad(out.sum(), (q, k, v))] == [q.shape, k.shape, v.shape]
+
+
+def test_causal_is_true_or_false():
+    with pytest.raises(TypeError, match=r"causal must be True or False, got str \('no'\)"):
+        linear_attention(*case(), causal="no")

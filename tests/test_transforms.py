@@ -16,6 +16,7 @@ from torch import Tensor
 
 from attnlib import (
     Decoder,
+    MaskRule,
     MultiHeadAttention,
     TransformerBlock,
     alibi_bias,
@@ -34,6 +35,7 @@ from attnlib import (
     sliding_window_mask,
     tiled_attention,
 )
+from attnlib.functional import attention_with_lse, merge
 from attnlib.linear import linear_attention_step
 from attnlib.masks import to_torch_mha
 from attnlib.positions import rotate
@@ -88,6 +90,12 @@ TODAY = {"norm": "rms", "gated": True, "activation": F.silu, "bias": False}
 GATED, LAST = modules(TransformerBlock, **TODAY), modules(TransformerBlock, norm_first=False)
 
 
+def weighed_by_lse(q, k, v):
+    """Both results of `attention_with_lse` in one tensor."""
+    out, lse = attention_with_lse(q, k, v)
+    return out * torch.sigmoid(lse).to(out.dtype)[..., None]
+
+
 CASES = {
     "masked_softmax": Case(masked_softmax, ((B, H, T, S),), masked=True, lengths=({2: "T", 3: "S"},)),
     "attention_scores": Case(attention_scores, (Q, K), lengths=TS[:2]),
@@ -127,11 +135,35 @@ CASES = {
         (Q, K, V, (H, 1, 1)),
         lengths=(*TS, {}),
     ),
+    "attention, sink": Case(
+        lambda q, k, v, x, m: attention(q, k, v, m, sink=x), (Q, K, V, (H,)), masked=True, lengths=(*TS, {})
+    ),
+    "attention, learned scale": Case(
+        lambda q, k, v, x: attention(q, k, v, scale=x), (Q, K, V, (H, 1, 1)), lengths=(*TS, {})
+    ),
+    "attention, rule": Case(lambda *x: attention(*x, MaskRule(causal=True, window=3, prefix=1)), (Q, K, V), lengths=TS),
+    "attention_with_lse": Case(weighed_by_lse, (Q, K, V), lengths=TS),
+    "tiled_attention, sink": Case(
+        lambda q, k, v, x: tiled_attention(q, k, v, sink=x, block_size=4), (Q, K, V, (H,)), lengths=(*TS, {})
+    ),
+    "tiled_attention, learned softcap": Case(
+        lambda q, k, v, x: tiled_attention(q, k, v, softcap=1 + x * x, block_size=4),
+        (Q, K, V, (H, 1, 1)),
+        lengths=(*TS, {}),
+    ),
+    "merge": Case(
+        lambda a, x, b, y: merge(a, x, b, y)[0],
+        (V, (B, H, S), V, (B, H, S)),
+        lengths=({2: "S"}, {2: "S"}, {2: "S"}, {2: "S"}),
+    ),
     "linear_attention": Case(linear_attention, (Q, K, V), lengths=TS),
     "linear_attention, causal": Case(
         lambda *x: linear_attention(*x, causal=True, block_size=3), SAME, lengths=ONE
     ),
     "linear_attention_step": Case(lambda *x: linear_attention_step(*x)[0], ((B, D), (B, D), (B, Dv))),
+    "sliding_window_attention, T != S": Case(
+        lambda *x: sliding_window_attention(*x, window=3), (Q, K, V), lengths=TS
+    ),
     "sliding_window_attention": Case(lambda *x: sliding_window_attention(*x, window=3), SAME, lengths=ONE),
     "rotary": Case(rotary, (Q,), lengths=({2: "T"},)),
     "rotary, neighbours": Case(lambda x: rotary(x, dim=2, interleaved=True), (Q,), lengths=({2: "T"},)),
@@ -160,7 +192,9 @@ every = pytest.mark.parametrize("name", CASES)
 HALF = [torch.float16, torch.bfloat16]
 
 # loops over blocks of a length cannot be exported for any length; PyTorch says so, and a fixed length works
-FIXED = [name for name in CASES if name.startswith(("tiled", "linear_attention, causal", "sliding"))]
+FIXED = [
+    name for name in CASES if name.startswith(("tiled", "attention_with_lse", "linear_attention, causal"))
+]
 
 
 def close_in_half(got, exact, roundings, dtype):
@@ -251,11 +285,12 @@ def test_export_with_lengths_that_change(name):
     if name in FIXED:
         with pytest.raises(Exception, match="Constraints violated"):
             torch.export.export(Module(), (case.inputs(),), dynamic_shapes=(dynamic,), strict=False)
-        program, given = torch.export.export(Module(), (case.inputs(),), strict=False), case.inputs(seed=5)
+        program, others = torch.export.export(Module(), (case.inputs(),), strict=False), [case.inputs(seed=5)]
     else:
         program = torch.export.export(Module(), (case.inputs(),), dynamic_shapes=(dynamic,), strict=False)
-        given = with_lengths(case, T=6, S=9)
-    assert_close(program.module()(given), case.run(*given), equal_nan=True)
+        others = [with_lengths(case, T=6, S=9), with_lengths(case, T=9, S=6)]  # more keys, and more queries
+    for given in others:
+        assert_close(program.module()(given), case.run(*given), equal_nan=True)
 
 
 def with_lengths(case, **lengths):
@@ -381,7 +416,7 @@ def test_what_is_hidden_cannot_be_felt(name, which, place, bad):
         got, wanted = (torch.autograd.grad(y.sin().sum(), x) for y, x in ((out, floats), (expected, clean)))
         for i, (g, w) in enumerate(zip(got, wanted, strict=True)):
             rest = [j for j in range(S) if i != which or j != place]
-            assert_close(g[:, :, rest] if i else g, w[:, :, rest] if i else w)
+            assert_close(*((x[:, :, rest] if i in (1, 2) else x) for x in (g, w)))
 
 
 EMPTY = {"no query": {"T": 0}, "no key": {"S": 0}, "nothing at all": {"T": 0, "S": 0}}

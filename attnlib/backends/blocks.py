@@ -10,18 +10,31 @@ from torch import Tensor
 from attnlib._heads import lead_of
 from attnlib._modes import product_dtype
 from attnlib._plan import Plan
+from attnlib.backends.fused import as_numbers
 from attnlib.masks import both
 
 ROWS = 512  # queries of a block, at most
 LEAST = 128  # and at least, where a window is smaller
+ALIGN = 64  # keys are cut at multiples of it: kernels are slower for 511 keys than for 512
 SMALL = 2**16  # scores of a head, of which a table costs less than the calls
 WORTH = 0.75  # share of the scores above which nothing is gained
 
 
 def rows_of_a_block(plan: Plan) -> int:
-    """Choose how many queries go together: about a window's, so that few hidden keys come along."""
+    """Choose how many queries go together: few against a window, so that few hidden keys come along."""
     window = None if plan.rule is None else plan.rule.window
-    return ROWS if window is None else min(ROWS, max(LEAST, window))
+    return ROWS if window is None else min(ROWS, max(LEAST, window // 4))
+
+
+def spans_of(plan: Plan, first: int, last: int) -> list[tuple[int, int]]:
+    """Return the ranges of keys that a block of queries is given: those that it may see, and a few hidden."""
+    assert plan.rule is not None
+    spans = plan.rule.spans(first + plan.S - plan.T, last + plan.S - plan.T, plan.S)
+    before, aligned = 0, []
+    for start, end in spans:
+        aligned.append((max(before, start - start % ALIGN), end))
+        before = end
+    return aligned
 
 
 def saves(plan: Plan) -> bool:
@@ -30,8 +43,7 @@ def saves(plan: Plan) -> bool:
     if plan.rule is None or isinstance(T, torch.SymInt) or isinstance(S, torch.SymInt) or T * S < SMALL:
         return False
     computed = sum(
-        (last - first) * sum(b - a for a, b in plan.rule.spans(first + S - T, last + S - T, S))
-        for first, last in _blocks(plan)
+        (last - first) * sum(b - a for a, b in spans_of(plan, first, last)) for first, last in _blocks(plan)
     )
     return computed <= WORTH * T * S
 
@@ -41,14 +53,14 @@ def in_blocks(plan: Plan, compute: Callable[[Plan], Tensor]) -> Tensor:
     assert plan.rule is not None
     i = torch.arange(plan.T, device=plan.device) + (plan.S - plan.T)
     j = torch.arange(plan.S, device=plan.device)
-    parts = []
+    parts, tables = [], _Tables(plan)
     for first, last in _blocks(plan):
-        spans = plan.rule.spans(first + plan.S - plan.T, last + plan.S - plan.T, plan.S)
+        spans = spans_of(plan, first, last)
         q = plan.q[..., first:last, :]
         if not spans:
             parts.append(_nothing(plan._replace(q=q)))
             continue
-        seen = plan.rule.tile(i[first:last], _columns(j, spans))
+        seen, numbers = tables.get(i[first:last], _columns(j, spans), spans[0][0] - first)
         part = plan._replace(
             q=q,
             k=_columns(plan.k.mT, spans).mT,
@@ -56,9 +68,30 @@ def in_blocks(plan: Plan, compute: Callable[[Plan], Tensor]) -> Tensor:
             mask=seen if plan.mask is None else both(_cut(plan.mask, first, last, spans), seen),
             bias=None if plan.bias is None else _cut(plan.bias, first, last, spans),
             rule=None,
+            numbers=numbers,
         )
         parts.append(compute(part))
     return torch.cat(parts, -2)
+
+
+class _Tables:
+    """The tables of blocks: one for all that are alike, if the rule knows distances only."""
+
+    def __init__(self, plan: Plan) -> None:
+        assert plan.rule is not None
+        self.plan, self.rule = plan, plan.rule
+        self.made: dict[tuple[int, ...], tuple[Tensor, Tensor | None]] = {}
+
+    def get(self, i: Tensor, j: Tensor, lag: int) -> tuple[Tensor, Tensor | None]:
+        """Return the table of queries and keys at these positions, and it as numbers if it serves again."""
+        if not self.rule.only_distances:
+            return self.rule.tile(i, j), None
+        key = (len(i), len(j), lag)
+        if key not in self.made:
+            seen = self.rule.tile(i, j)
+            alone = self.plan.mask is self.plan.bias is None and self.plan.device.type == "cpu"
+            self.made[key] = seen, as_numbers(seen, self.plan.q) if alone else None
+        return self.made[key]
 
 
 def _blocks(plan: Plan) -> list[tuple[int, int]]:

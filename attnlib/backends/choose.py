@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from attnlib._heads import fits_kernel
-from attnlib._modes import flag, product_dtype, same_length, truth
+from attnlib._modes import first_derivatives_only, flag, product_dtype, same_length, truth
 from attnlib._plan import Plan
 from attnlib.backends.blocks import SMALL, in_blocks, saves
 from attnlib.backends.dense import dense_attention, not_finite
@@ -33,10 +33,12 @@ def at_once(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor | None:
         causal is False or (causal is True and same_length(q.shape[2], k.shape[2]))
     ):
         return None
-    if q.device.type == "cpu" and (v.shape[3] != q.shape[3] or _forward_ad() or _coarse(Plan(q, k, v))):
+    if _forward_ad() or (q.device.type == "cpu" and (v.shape[3] != q.shape[3] or _coarse(Plan(q, k, v)))):
         return None
     grouped = flag(q.shape[1] != k.shape[1])
-    return F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
+    return first_derivatives_only(
+        F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
+    )
 
 
 def attend(plan: Plan) -> Tensor:

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib._heads import head_groups, repeat_heads, widen
-from attnlib._modes import longer, truth, without_autocast
+from attnlib._modes import finite, longer, without_autocast
 from attnlib._plan import Plan
 
 
@@ -64,7 +64,7 @@ def softmax_or_zero(scores: Tensor) -> Tensor:
 
 def not_finite(x: Tensor) -> bool:
     """Tell that there is a NaN or an infinity, where looking costs little: on the CPU, in eager mode."""
-    return x.device.type == "cpu" and truth(x.detach().sum(dtype=torch.float32).isfinite()) is False
+    return x.device.type == "cpu" and finite(x) is False
 
 
 def finite_rows(x: Tensor) -> Tensor:

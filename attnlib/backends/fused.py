@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib._heads import four_axes, in_front
-from attnlib._modes import flag, product_dtype, same_length, without_autocast
+from attnlib._modes import first_derivatives_only, flag, product_dtype, same_length, without_autocast
 from attnlib._plan import Plan
 
 
@@ -29,6 +29,7 @@ def fused_attention(plan: Plan) -> Tensor:
 
 def _kernel(plan: Plan) -> Tensor:
     """Give the kernel four axes, and as many as came in to what it returns."""
+    axes = max(plan.q.ndim, plan.k.ndim, plan.v.ndim)
     q, k, v, lead = four_axes(plan.q, plan.k, plan.v)
     mask = kernel_mask(plan)
     if mask is not None:
@@ -48,27 +49,36 @@ def _kernel(plan: Plan) -> Tensor:
         is_causal=flag(plan.rule is not None and same_length(plan.T, plan.S)),
         scale=scale,
         enable_gqa=flag(q.shape[1] != k.shape[1]),
-    )[..., :width]
+    )
+    first_derivatives_only(out)
+    if out.shape[-1] != width:
+        out = out[..., :width]
     if plan.mask is not None and q.device.type != "cpu":
         # in half precision a CUDA kernel answers a query that may attend to nothing with a mean of all values
         out = out.masked_fill(~in_front(plan.mask.any(-1, keepdim=True), lead), 0.0)
-    return out.unflatten(0, lead) if len(lead) > 1 else out[(0,) * (4 - _axes(plan))]
+    if len(lead) > 1:
+        return out.unflatten(0, lead)
+    return out if axes == 4 else out[(0,) * (4 - axes)]
 
 
 def kernel_mask(plan: Plan) -> Tensor | None:
     """Return what the kernel reads, in the shape in which it came: a row for all queries stays one row."""
+    if plan.numbers is not None:
+        return plan.numbers
     if plan.mask is None:
         return plan.bias if plan.bias is None else plan.bias.to(plan.q.dtype)
     if plan.bias is not None:
         return plan.bias.to(plan.q.dtype).masked_fill(~plan.mask, -math.inf)
-    if plan.device.type != "cpu":
-        return plan.mask
-    # the kernel for CPUs makes numbers of it, for every query if it is spread over them first
-    return torch.zeros_like(plan.mask, dtype=plan.q.dtype).masked_fill_(~plan.mask, -math.inf)
+    one_row = plan.mask.ndim < 2 or plan.mask.shape[-2] == 1
+    # the kernel for CPUs makes numbers of a mask itself, after one row was spread over all queries
+    return (
+        as_numbers(plan.mask, plan.q) if one_row and plan.T > 1 and plan.device.type == "cpu" else plan.mask
+    )
 
 
-def _axes(plan: Plan) -> int:
-    return max(plan.q.ndim, plan.k.ndim, plan.v.ndim)
+def as_numbers(mask: Tensor, q: Tensor) -> Tensor:
+    """Return a mask as numbers to add to the scores."""
+    return torch.zeros_like(mask, dtype=q.dtype).masked_fill_(~mask, -math.inf)
 
 
 def _padded(q: Tensor, k: Tensor, v: Tensor) -> list[Tensor]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import torch
 
+from attnlib._check import require_whole
+
 
 def attention_flops(B: int, H: int, T: int, S: int, D: int, Dv: int | None = None) -> int:
     """Count the operations of `attention` itself: the scores, and the mixing of the values.
@@ -25,7 +27,12 @@ def attention_flops(B: int, H: int, T: int, S: int, D: int, Dv: int | None = Non
 
     Returns:
         ``2 B H T S (D + Dv)``.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is too small.
     """
+    _check_sizes(B=B, H=H, T=T, S=S, D=D, Dv=Dv)
     return 2 * B * H * T * S * (D + (D if Dv is None else Dv))
 
 
@@ -41,7 +48,12 @@ def projection_flops(B: int, T: int, C: int, *, kv_dim: int | None = None, S: in
 
     Returns:
         ``4 B T C² + 4 B S C kv_dim``, which is ``8 B T C²`` when keys are as many and as wide as queries.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is too small.
     """
+    _check_sizes(B=B, T=T, C=C, kv_dim=kv_dim, S=S)
     return 4 * B * T * C * C + 4 * B * (T if S is None else S) * C * (C if kv_dim is None else kv_dim)
 
 
@@ -58,7 +70,12 @@ def multihead_flops(B: int, T: int, C: int, H: int, *, Hkv: int | None = None, S
 
     Returns:
         `projection_flops` plus `attention_flops`; at ``Hkv = H`` and ``S = T`` it does not depend on H.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is too small, or the heads do not divide.
     """
+    _check_heads(C, H, Hkv)
     D, S = C // H, T if S is None else S
     kv_dim = D * (H if Hkv is None else Hkv)
     return projection_flops(B, T, C, kv_dim=kv_dim, S=S) + attention_flops(B, H, T, S, D)
@@ -75,7 +92,12 @@ def multihead_parameters(C: int, H: int, *, Hkv: int | None = None, bias: bool =
 
     Returns:
         ``4 C²`` and ``4 C`` of biases when ``Hkv = H``, whatever H is.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is too small, or the heads do not divide.
     """
+    _check_heads(C, H, Hkv)
     kv_dim = C // H * (H if Hkv is None else Hkv)
     return 2 * C * C + 2 * C * kv_dim + (2 * C + 2 * kv_dim if bias else 0)
 
@@ -92,7 +114,12 @@ def score_bytes(B: int, H: int, T: int, S: int, dtype: torch.dtype = torch.float
 
     Returns:
         ``B H T S`` times the bytes of a number.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is too small.
     """
+    _check_sizes(B=B, H=H, T=T, S=S)
     return B * H * T * S * dtype.itemsize
 
 
@@ -111,5 +138,25 @@ def cache_bytes(
 
     Returns:
         ``2 B Hkv length D layers`` times the bytes of a number.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If a size is too small.
     """
+    _check_sizes(B=B, Hkv=Hkv, length=length, D=D, layers=layers)
     return 2 * B * Hkv * length * D * layers * dtype.itemsize
+
+
+def _check_sizes(**sizes: int | None) -> None:
+    """Raise unless all are whole numbers, and heads and widths above zero."""
+    for name, size in sizes.items():
+        if size is not None:
+            require_whole(name, size, 0 if name in ("B", "T", "S", "length") else 1)
+
+
+def _check_heads(C: int, H: int, Hkv: int | None) -> None:
+    _check_sizes(C=C, H=H, Hkv=Hkv)
+    if C % H:
+        raise ValueError(f"H must divide C, got C = {C} and H = {H}")
+    if Hkv is not None and H % Hkv:
+        raise ValueError(f"Hkv must divide H, got H = {H} and Hkv = {Hkv}")

@@ -96,6 +96,7 @@ def blocks_of(request, monkeypatch):
     monkeypatch.setattr(blocks, "WORTH", 1.0)
     monkeypatch.setattr(blocks, "ROWS", request.param)
     monkeypatch.setattr(blocks, "LEAST", 1)
+    monkeypatch.setattr(blocks, "ALIGN", request.param)
     return request.param
 
 
@@ -169,6 +170,7 @@ def test_what_a_rule_rules_out_is_not_read(name, monkeypatch):
     monkeypatch.setattr(blocks, "SMALL", 0)
     monkeypatch.setattr(blocks, "ROWS", 8)
     monkeypatch.setattr(blocks, "LEAST", 8)
+    monkeypatch.setattr(blocks, "ALIGN", 1)
     q, k, v = case(T=S, S=S)
     plan = check(Plan.of(q, k, v, rule))
     assert blocks.saves(plan)
