@@ -21,7 +21,7 @@ class AttentionPlane(anywidget.AnyWidget):
     Attributes:
         words: The sentence.
         points: Where each word lies.
-        query: The word that listens, by its place in the sentence.
+        query: The word whose query is shown, by its position in the sentence.
         scaled: Whether scores are divided by sqrt(2).
         separate: Whether queries have a projection of their own.
         turn: What that projection does, in degrees.

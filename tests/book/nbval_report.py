@@ -34,8 +34,6 @@ TRAINED |= {
     "fig-lengths",
     "fig-senses",
     "fig-he-order",
-    "fig-he-table",
-    "fig-he-adjectives",
     "fig-he-exchanged",
     "fig-he-looks",
     "fig-he-answer",

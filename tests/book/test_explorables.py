@@ -66,7 +66,7 @@ def test_keyboard_alone_moves_a_word_and_the_numbers_follow(visit, name, how):
     assert state["points"][2] == pytest.approx([0.9, 3.4])
     page.keyboard.press("Enter")
     assert assert_numbers_are_attnlibs(page)["query"] == 2
-    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "phone, listening"
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "phone, query"
     assert page.trouble == []
 
 

@@ -183,7 +183,7 @@ def test_names_of_choices_stand_beside_them(page):
 def test_heads_of_arrows_have_the_colour_of_their_lines(page):
     page.run(
         "() => [...document.querySelectorAll('.pa-plane .pa-switch input')].at(-1).click()"
-    )  # asks in another direction
+    )  # turns the queries
     arrows = page.run(
         """() => ["step", "q"].map((kind) => [document.querySelector(`.pa-plane .pa-${kind}-head`), document.querySelector(`.pa-plane .pa-${kind}`)])
           .map(([head, line]) => [head.getBBox().width > 5 && getComputedStyle(head).fill, getComputedStyle(line).stroke])"""

@@ -81,34 +81,36 @@ def _squared(query: Tensor, keys: Tensor) -> Tensor:
     return ((query - keys) ** 2).sum(-1)
 
 
-def _kernel(query: Tensor, keys: Tensor, reach: float) -> Tensor:
-    return (-_squared(query, keys) / (2 * reach**2)).exp()
+def _kernel(query: Tensor, keys: Tensor, bandwidth: float) -> Tensor:
+    return (-_squared(query, keys) / (2 * bandwidth**2)).exp()
 
 
 def _mix(logits: Callable) -> Callable:
-    """Return a look-up whose weights are the softmax of ``logits(squared distance, reach)``."""
-    return lambda query, keys, values, reach: logits(_squared(query, keys), reach).softmax(0) @ values
+    """Return a look-up whose weights are the softmax of ``logits(squared distance, bandwidth)``."""
+    return lambda query, keys, values, bandwidth: logits(_squared(query, keys), bandwidth).softmax(0) @ values
 
 
 def _products(divided: Callable) -> Callable:
-    """Return a look-up by dot products, divided by ``divided(reach, D)``."""
-    return lambda query, keys, values, reach: (keys @ query / divided(reach, len(query))).softmax(0) @ values
+    """Return a look-up by dot products, divided by ``divided(bandwidth, D)``."""
+    return lambda query, keys, values, bandwidth: (
+        (keys @ query / divided(bandwidth, len(query))).softmax(0) @ values
+    )
 
 
 def soft_lookup(answer: object, says: dict[str, str]) -> str | None:
     """Grade a look-up of vectors, weighted by a Gaussian of the distance."""
     cases = [
-        (normal(D, seed=2), normal(S, D, seed=0), normal(S, seed=1), reach)
-        for S, D, reach in ((5, 5, 0.7), (11, 3, 1.3), (3, 7, 2.5))
+        (normal(D, seed=2), normal(S, D, seed=0), normal(S, seed=1), bandwidth)
+        for S, D, bandwidth in ((5, 5, 0.7), (11, 3, 1.3), (3, 7, 2.5))
     ]
     mistakes = [
         (lambda q, k, v, r: _kernel(q, k, r) @ v, says["not_divided"]),
         (lambda q, k, v, r: _kernel(q, k, r) / _kernel(q, k, r).sum(), says["weights"]),
-        (_mix(lambda d, r: -d / (2 * r)), says["reach_not_squared"]),
+        (_mix(lambda d, r: -d / (2 * r)), says["bandwidth_not_squared"]),
         (_mix(lambda d, r: -d / r**2), says["no_two"]),
         (_mix(lambda d, r: -d.sqrt() / (2 * r**2)), says["distance_not_squared"]),
         (_mix(lambda d, r: -d / 2 * r**2), says["no_brackets"]),
-        (_mix(lambda d, r: -d), says["no_reach"]),
+        (_mix(lambda d, r: -d), says["no_bandwidth"]),
         (_mix(lambda d, r: d / (2 * r**2)), says["no_sign"]),
         (lambda q, k, v, r: (-((q - k).sum(-1) ** 2) / (2 * r**2)).softmax(0) @ v, says["squared_late"]),
         (lambda q, k, v, r: v[_squared(q, k).argmin()], says["nearest_alone"]),
@@ -165,17 +167,17 @@ def _exchanged(answer: object, says: dict[str, str]) -> str | None:
 
 
 def mutual_query(answer: object, says: dict[str, str]) -> str | None:
-    """Grade a query matrix that makes *apple* and *phone* look at each other."""
+    """Grade a query matrix that makes *apple* and *phone* attend to each other."""
     w_q = numbers(answer)
     if w_q.shape != (2, 2) or not w_q.isfinite().all():
         return says["shape"].format(shape=tuple(w_q.shape))
 
-    def heard(w: Tensor) -> tuple[float, float]:
+    def mutual(w: Tensor) -> tuple[float, float]:
         weights = attention_weights(WORDS @ w, WORDS, scale=1.0)
         return weights[1, 2].item(), weights[2, 1].item()
 
     def solved(w: Tensor) -> bool:
-        return min(heard(w)) >= 0.99
+        return min(mutual(w)) >= 0.99
 
     if solved(w_q):
         return None
@@ -190,10 +192,10 @@ def mutual_query(answer: object, says: dict[str, str]) -> str | None:
     ):
         if solved(changed):
             return words
-    if math.isnan(sum(heard(w_q))):
+    if math.isnan(sum(mutual(w_q))):
         return says["overflows"]
     for word, weight, words in zip(
-        WORDS[1:], heard(w_q), (says["apple_astray"], says["phone_astray"]), strict=True
+        WORDS[1:], mutual(w_q), (says["apple_astray"], says["phone_astray"]), strict=True
     ):
         if weight < 0.99:
             return words.format(weight=weight, query=[round(x, 2) for x in (word @ w_q).tolist()])
@@ -201,18 +203,18 @@ def mutual_query(answer: object, says: dict[str, str]) -> str | None:
 
 
 def growing_vectors(answer: object, says: dict[str, str]) -> str | None:
-    """Grade three vectors a, b, c of which a looks at b and b looks at c, with tied projections."""
+    """Grade three vectors a, b, c of which a attends most to b and b to c, with tied projections."""
     x = numbers(answer)
     if x.shape != (3, 2):
         return says["shape"].format(shape=tuple(x.shape))
     if not x.isfinite().all():
         return says["not_finite"]
-    wrong = _looks(x, says)
-    return says["opposite_order"] if wrong and not _looks(x.flip(0), says) else wrong
+    wrong = _astray(x, says)
+    return says["opposite_order"] if wrong and not _astray(x.flip(0), says) else wrong
 
 
-def _looks(x: Tensor, says: dict[str, str]) -> str | None:
-    """Return what keeps a from looking at b, or b at c."""
+def _astray(x: Tensor, says: dict[str, str]) -> str | None:
+    """Return what keeps a from attending most to b, or b to c."""
     scores, names = x @ x.T, "abc"
     for i, j in ((0, 1), (1, 2)):
         rival = max((n for n in range(3) if n != j), key=lambda n: scores[i, n].item())
@@ -255,7 +257,7 @@ def additive(answer: object, says: dict[str, str]) -> str | None:
         (lambda *case: additive_scores(*case) / len(case[-1]) ** 0.5, says["divided"]),
         (_added(lambda q, k, u: (q - k).tanh() @ u), says["minus"]),
         (_added(lambda q, k, u: (k - q).tanh() @ u), says["minus"]),
-        (lambda q, k, w_q, w_k, u: (q @ w_q + k @ w_k).tanh() @ u, says["same_place"]),
+        (lambda q, k, w_q, w_k, u: (q @ w_q + k @ w_k).tanh() @ u, says["same_position"]),
         (_added(lambda q, k, u: (q + k).tanh() * u), says["not_summed"]),
     ]
     return by_cases(answer, additive_scores, cases, mistakes)
@@ -263,7 +265,7 @@ def additive(answer: object, says: dict[str, str]) -> str | None:
 
 def _layers(says: dict[str, str]) -> list[tuple[str, Callable[[Tensor], Tensor], bool]]:
     """Return layers on 7 tokens, each with its name and whether the order of its tokens matters to it."""
-    place, steps, marks = normal(7, 3, seed=1), torch.arange(1, 8)[:, None], torch.eye(7)[:, :, None]
+    position, steps, marks = normal(7, 3, seed=1), torch.arange(1, 8)[:, None], torch.eye(7)[:, :, None]
 
     def self_attention(x: Tensor) -> Tensor:
         return attention(x, x, x)
@@ -276,10 +278,10 @@ def _layers(says: dict[str, str]) -> list[tuple[str, Callable[[Tensor], Tensor],
         (says["self_attention"], self_attention, False),
         (says["each_alone"], lambda x: torch.tanh(x) * 2, False),
         (says["mean_so_far"], lambda x: x.cumsum(0) / steps, True),
-        (says["attention_with_places"], lambda x: self_attention(x + place), True),
+        (says["attention_with_positions"], lambda x: self_attention(x + position), True),
         (says["moving_average"], moving_average, True),
         (says["one_before"], lambda x: x.roll(1, 0), True),
-        (says["faint_places"], lambda x: x + place / 100, True),
+        (says["faint_positions"], lambda x: x + position / 100, True),
         (says["marks_first"], lambda x: x + marks[0], True),
         (says["marks_middle"], lambda x: x + marks[3], True),
         (says["marks_last"], lambda x: x + marks[6], True),
@@ -325,9 +327,9 @@ def order_matters(answer: object, says: dict[str, str]) -> str | None:
 
 HOURS = torch.tensor([6, 9, 12, 18], dtype=torch.float64)
 DEGREES = torch.tensor([8, 14, 21, 15], dtype=torch.float64)
-REACH = 1.5
+BANDWIDTH = 1.5
 # how much h, h² and 1 of the query count with h and h² of the key
-PRODUCTS = torch.tensor([[1, 0], [0, 0], [0, -0.5]], dtype=torch.float64) / REACH**2
+PRODUCTS = torch.tensor([[1, 0], [0, 0], [0, -0.5]], dtype=torch.float64) / BANDWIDTH**2
 
 
 def _two_matrices(answer: object, says: dict[str, str]) -> tuple[Tensor, Tensor]:
@@ -385,11 +387,11 @@ def _other_products(products: Tensor, D: int, says: dict[str, str]) -> list[tupl
     unseen, products = products[:, 2], products[:, :2]  # what meets the key's 1 is the same for all keys
     largest = products.abs().max()
     hour, held = products[0, 0].item(), products[2, 1].item()
-    small = 1e-3 * REACH**-2
+    small = 1e-3 * BANDWIDTH**-2
     clean = (products * (PRODUCTS == 0)).abs().max() <= small  # neither h² of the query nor other pairs
     ratio = held / hour if abs(hour) > small else 0.0
-    reach = abs(hour) ** -0.5 if abs(hour) > small else 0.0
-    root_twice = abs(hour * REACH**2 / D**0.5 - 1) < 0.01
+    bandwidth = abs(hour) ** -0.5 if abs(hour) > small else 0.0
+    root_twice = abs(hour * BANDWIDTH**2 / D**0.5 - 1) < 0.01
     return [
         (bool(largest <= small), says["all_alike"]),
         (clean and abs(held) <= small < abs(unseen[1]), says["square_of_query"]),
@@ -399,8 +401,8 @@ def _other_products(products: Tensor, D: int, says: dict[str, str]) -> list[tupl
         (clean and ratio > 0, says["square_added"]),
         (clean and abs(ratio + 1) < 0.02, says["whole_square"]),
         (clean and abs(ratio + 0.25) < 0.01, says["quarter_square"]),
-        (clean and abs(ratio + 0.5) < 0.02 and root_twice, says["root_twice"].format(reach=reach)),
-        (clean and abs(ratio + 0.5) < 0.02, says["other_reach"].format(reach=reach)),
+        (clean and abs(ratio + 0.5) < 0.02 and root_twice, says["root_twice"].format(bandwidth=bandwidth)),
+        (clean and abs(ratio + 0.5) < 0.02, says["other_bandwidth"].format(bandwidth=bandwidth)),
         (clean, says["no_fit"].format(hour=hour, square=held)),
         (bool(products[1].abs().max() > small), says["square_of_query_meets"]),
         (bool(products[0, 1].abs() > small), says["query_meets_square"]),
@@ -413,14 +415,14 @@ def _reshaped(x: Tensor) -> Tensor:
     return x.reshape(x.mT.shape)
 
 
-def _listen(turn: Callable, size: Callable, axis: int) -> Callable:
+def _cross_attention(turn: Callable, size: Callable, axis: int) -> Callable:
     """Return cross-attention with a way to turn the keys, a width under the scores and an axis to weigh."""
 
-    def listen(x: Tensor, heard: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
-        scores = x @ w_q @ turn(heard, w_k) / size(x, heard, w_q, w_v) ** 0.5
-        return scores.softmax(axis) @ (heard @ w_v)
+    def cross_attention(x: Tensor, context: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> Tensor:
+        scores = x @ w_q @ turn(context, w_k) / size(x, context, w_q, w_v) ** 0.5
+        return scores.softmax(axis) @ (context @ w_v)
 
-    return listen
+    return cross_attention
 
 
 def repaired(answer: object, says: dict[str, str]) -> str | None:
@@ -440,14 +442,17 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, h, w_q, w_v: x.shape[-1], says["by_width_of_x"]),
         (lambda x, h, w_q, w_v: 1, says["not_scaled"]),
         (lambda x, h, w_q, w_v: w_q.shape[1] ** 2, says["by_width"]),
-        (lambda x, h, w_q, w_v: h.shape[-1], says["by_width_of_heard"]),
+        (lambda x, h, w_q, w_v: h.shape[-1], says["by_width_of_context"]),
         (lambda x, h, w_q, w_v: h.shape[1], says["by_number_of_keys"]),
         (lambda x, h, w_q, w_v: w_v.shape[1], says["by_width_of_values"]),
         (lambda x, h, w_q, w_v: x.shape[1], says["by_number_of_queries"]),
         (lambda x, h, w_q, w_v: w_q.shape[1] ** 0.5, says["root_twice"]),
         (lambda x, h, w_q, w_v: 1 / w_q.shape[1], says["multiplied"]),
     ]
-    as_it_was, right = _listen(turns[1][0], sizes[1][0], 1), _listen(turns[0][0], sizes[0][0], -1)
+    as_it_was, right = (
+        _cross_attention(turns[1][0], sizes[1][0], 1),
+        _cross_attention(turns[0][0], sizes[0][0], -1),
+    )
 
     def scaled(q: Tensor, k: Tensor) -> Tensor:
         return q @ k.mT / q.shape[-1] ** 0.5
@@ -458,7 +463,7 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
     mistakes = [
         (as_it_was, says["unchanged"]),
         (lambda x, h, w_q, w_k, w_v: right(x, h, w_q, w_k, w_k), says["keys_mixed"]),
-        (lambda x, h, w_q, w_k, w_v: right(x, h, w_q, w_k, torch.eye(h.shape[-1])), says["heard_mixed"]),
+        (lambda x, h, w_q, w_k, w_v: right(x, h, w_q, w_k, torch.eye(h.shape[-1])), says["context_mixed"]),
         (mixed(lambda q, k: (q @ k.mT).softmax(-1) / q.shape[-1] ** 0.5), says["weights_scaled"]),
         (mixed(lambda q, k: scaled(q, k).softmax(1).softmax(-1)), says["two_softmaxes"]),
         (mixed(lambda q, k: scaled(q, k).flatten(1).softmax(-1).view_as(q @ k.mT)), says["over_all"]),
@@ -469,5 +474,5 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
         said = [words for words in (skewed, scrambled, scale) if words]
         if said:
             words = says["several"].format(count=len(said), one=said[0]) if len(said) > 1 else said[0]
-            mistakes.append((_listen(turn, size, axis), words))
+            mistakes.append((_cross_attention(turn, size, axis), words))
     return by_cases(answer, right, cases, mistakes)

@@ -12,7 +12,11 @@ from attnlib.plotting.kit.style import INK, KEY, QUERY, VALUE
 
 CELL = 36  # the width of a number
 ROW = 22  # its height
-ROLES = (("Q", QUERY, "what it asks"), ("K", KEY, "how it is found"), ("V", VALUE, "what it tells"))
+ROLES = (
+    ("Q", QUERY, "what it looks for"),
+    ("K", KEY, "what it is found by"),
+    ("V", VALUE, "what it passes on"),
+)
 
 
 def project(

@@ -38,7 +38,7 @@ function build({ model, state, update, on }) {
   const sentences = make("div", { class: "pa-sentences" });
   const queries = make("div", { class: "pa-queries" });
   const [scaledLabel, putScaled] = toggle("divide scores by \u221a2", (scaled) => update({ scaled }));
-  const [separateLabel, putSeparate] = toggle("ask in another direction", (separate) => update({ separate }));
+  const [separateLabel, putSeparate] = toggle("turn the queries", (separate) => update({ separate }));
   const [turnLabel, putTurn] = slider("turned by", { min: "-180", max: "180", step: "5" },
     (turn) => update({ turn }), (turn) => `${show(turn).replace(".00", "")}\u00b0`);
 
@@ -72,7 +72,7 @@ function build({ model, state, update, on }) {
   function fill() {   // once for each sentence: what holds the focus must survive a redraw
     const { words } = state();
     const [sentenceChoice, putSentence] = choice("Sentence", presets().map((p) => p.name), (i) => choose(presets()[i]));
-    const [queryChoice, put] = choice("Who listens?", words, (query) => update({ query }));
+    const [queryChoice, put] = choice("Whose query?", words, (query) => update({ query }));
     putQuery = put;
     putSentence(presetOf(words));
     sentences.replaceChildren(sentenceChoice);
@@ -144,7 +144,7 @@ function build({ model, state, update, on }) {
       const [x, y] = place(points[i]);
       node.setAttribute("transform", moved([x, y]));
       node.setAttribute("class", i === query ? "pa-word pa-query" : "pa-word");
-      node.setAttribute("aria-label", `${words[i]}${i === query ? ", listening" : ""}`);
+      node.setAttribute("aria-label", `${words[i]}${i === query ? ", query" : ""}`);
       node.setAttribute("data-x", String(points[i][0]));
       node.setAttribute("data-y", String(points[i][1]));
       node.setAttribute("aria-valuenow", points[i][0].toFixed(2));
@@ -171,7 +171,7 @@ function build({ model, state, update, on }) {
     put("pa-q-name", place(q[query]), [8, 16]);
     put("pa-new-name", to, [to[0] < at[0] ? -11 : 11, 16]);   // on the side away from the word
 
-    caption.textContent = `What ${words[query]} takes from each word`;
+    caption.textContent = `How ${words[query]} attends to each word`;
     const most = Math.max(...scores[query], 0) || 1, top = Math.max(...scores[query]);
     become(body, words.map((word, j) => {
       const score = scores[query][j];
@@ -199,7 +199,7 @@ function build({ model, state, update, on }) {
     parts: [make("div", { class: "pa-bar" }, sentences, queries),
       make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, table, result, symmetry)),
       make("div", { class: "pa-bar" }, scaledLabel, separateLabel, turnLabel)],
-    help: "Drag a word, or press the arrow keys on it (Shift: larger steps). A click or Enter makes it the one that listens. e to the score makes every score positive; divided by their sum, they are the weights.",
+    help: "Drag a word, or press the arrow keys on it (Shift: larger steps). A click or Enter makes its query the one shown. e to the score makes every score positive; divided by their sum, they are the weights.",
     draw,
   };
 }

@@ -164,7 +164,7 @@ def tolerance_of(atol):
 
 
 MONTHS = {"statement": False, "width": 2, "months": 2}
-AGAIN = 2**0.5 / 1.5**2  # what makes up for √2, and the reach
+AGAIN = 2**0.5 / 1.5**2  # what makes up for √2, and the bandwidth
 KEYS = [[1, 0], [0, -0.5], [0, 0]]
 
 
@@ -173,22 +173,22 @@ def as_query(*factors):
     return [[factors[0], 0], [0, 0], [0, factors[-1]]]
 
 
-def listening(turn=lambda k: k.mT, size=lambda x, h, q, v: q.shape[-1], axis=-1, mixed=lambda v, k, h: v):
-    def listen(x, heard, w_q, w_k, w_v):
-        q, k, v = x @ w_q, heard @ w_k, heard @ w_v
-        scores = q @ turn(k) / size(x, heard, q, v) ** 0.5
-        return scores.softmax(axis) @ mixed(v, k, heard)
+def crossing(turn=lambda k: k.mT, size=lambda x, h, q, v: q.shape[-1], axis=-1, mixed=lambda v, k, h: v):
+    def cross_attention(x, context, w_q, w_k, w_v):
+        q, k, v = x @ w_q, context @ w_k, context @ w_v
+        scores = q @ turn(k) / size(x, context, q, v) ** 0.5
+        return scores.softmax(axis) @ mixed(v, k, context)
 
-    return listen
+    return cross_attention
 
 
 def reshaped(k):
     return k.reshape(len(k), -1, k.shape[1])
 
 
-def one_by_one(x, heard, w_q, w_k, w_v):
+def one_by_one(x, context, w_q, w_k, w_v):
     rows = []
-    for words, others in zip(x, heard, strict=True):
+    for words, others in zip(x, context, strict=True):
         keys, values = others @ w_k, others @ w_v
         for word in words:
             e = torch.exp(torch.stack([(word @ w_q).dot(key) for key in keys]) / math.sqrt(w_k.shape[1]))
@@ -196,9 +196,9 @@ def one_by_one(x, heard, w_q, w_k, w_v):
     return torch.stack(rows).reshape(*x.shape[:2], -1)
 
 
-def in_place_listen(x, heard, w_q, w_k, w_v):
+def in_place_crossing(x, context, w_q, w_k, w_v):
     w_q /= w_q.shape[1] ** 0.5
-    return (x @ w_q @ (heard @ w_k).mT).softmax(-1) @ (heard @ w_v)
+    return (x @ w_q @ (context @ w_k).mT).softmax(-1) @ (context @ w_v)
 
 
 RIGHT = {
@@ -275,20 +275,20 @@ RIGHT = {
         [[[2, 0, 0, 0], [0, 0, 0, 0], [0, 2, 0, 0]], [[1 / 2.25, 0, 0, 0], [0, -0.5 / 2.25, 0, 0], [0, 0, 5, 7]]],
     ],
     "3.13": [
-        listening(),
-        lambda x, heard, w_q, w_k, w_v: attention(x @ w_q, heard @ w_k, heard @ w_v),
-        listening(turn=lambda k: k.transpose(1, 2), axis=2),
-        lambda x, heard, w_q, w_k, w_v: torch.einsum(
+        crossing(),
+        lambda x, context, w_q, w_k, w_v: attention(x @ w_q, context @ w_k, context @ w_v),
+        crossing(turn=lambda k: k.transpose(1, 2), axis=2),
+        lambda x, context, w_q, w_k, w_v: torch.einsum(
             "bts,bse,ev->btv",
-            torch.softmax(torch.einsum("btc,cd,ed,bse->bts", x, w_q, w_k, heard) / w_q.shape[1] ** 0.5, -1),
-            heard,
+            torch.softmax(torch.einsum("btc,cd,ed,bse->bts", x, w_q, w_k, context) / w_q.shape[1] ** 0.5, -1),
+            context,
             w_v,
         ),
         one_by_one,
-        listening(turn=lambda k: k.permute(0, 2, 1).reshape(len(k), -1, k.shape[1])),
-        lambda x, heard, w_q, w_k, w_v: shifted_softmax(
-            (x @ w_q @ (heard @ w_k).mT) * w_k.shape[-1] ** -0.5
-        ).numpy() @ (heard @ w_v).numpy(),
+        crossing(turn=lambda k: k.permute(0, 2, 1).reshape(len(k), -1, k.shape[1])),
+        lambda x, context, w_q, w_k, w_v: shifted_softmax(
+            (x @ w_q @ (context @ w_k).mT) * w_k.shape[-1] ** -0.5
+        ).numpy() @ (context @ w_v).numpy(),
     ],
 }  # fmt: skip
 
@@ -329,13 +329,13 @@ WRONG = [
     ("3.2", 3.0, "must be a function"),
     ("3.4", lambda q, k, v, w: (torch.exp(-squared(q, k) / (2 * w**2)) * v).sum(), "do not sum to one"),
     ("3.4", lambda q, k, v, w: (-squared(q, k) / (2 * w**2)).softmax(0), "these are the weights"),
-    ("3.4", lambda q, k, v, w: gaussian(q, k, v, w**0.5), "the reach is not squared"),
+    ("3.4", lambda q, k, v, w: gaussian(q, k, v, w**0.5), "the bandwidth is not squared"),
     ("3.4", lambda q, k, v, w: gaussian(q, k, v, w / 2**0.5), "the 2 is missing"),
     ("3.4", lambda q, k, v, w: (-squared(q, k).sqrt() / (2 * w**2)).softmax(0) @ v, "the distance is not squared"),
     ("3.4", lambda q, k, v, w: (squared(q, k) / (2 * w**2)).softmax(0) @ v, "the sign is missing"),
     ("3.4", lambda q, k, v, w: (-((q - k).sum(-1) ** 2) / (2 * w**2)).softmax(0) @ v, "square each difference"),
-    ("3.4", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 reach² in brackets"),
-    ("3.4", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the reach is missing"),
+    ("3.4", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 bandwidth² in brackets"),
+    ("3.4", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the bandwidth is missing"),
     ("3.4", lambda q, k, v, w: v[squared(q, k).argmin()], "nearest value alone"),
     ("3.4", lambda q, k, v, w: (-((q - k) ** 2).mean(-1) / (2 * w**2)).softmax(0) @ v, "the mean of the squared"),
     ("3.4", lambda q, k, v, w: (-((q - k) ** 2).sum(0) / (2 * w**2)).softmax(0) @ v, "you add up over the keys"),
@@ -359,7 +359,7 @@ WRONG = [
     ("3.5", attention, "the ready-made function"),
     ("3.5", torch.nn.functional.scaled_dot_product_attention, "the ready-made function"),
     ("3.5", scored(lambda s, d: s / math.sqrt(5)), "right at first, but not for"),
-    ("3.5", lambda q, k, v: (k @ q.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v, "have changed places"),
+    ("3.5", lambda q, k, v: (k @ q.mT / math.sqrt(q.shape[-1])).softmax(-1) @ v, "queries and keys are exchanged"),
     ("3.5", scored(lambda s, d: s / math.sqrt(d), axis=2), "count it from the end"),
     ("3.5", scored(lambda s, d: s / 8), "the root of 64"),
     ("3.5", causal_attention, "you mask what comes later"),
@@ -385,7 +385,7 @@ WRONG = [
     ("3.7", [[1, 6], [2, 1], [1, 0]], "in the opposite order"),
     ("3.8", lambda *a: additive_scores(*a) / math.sqrt(len(a[-1])), "you divide by √D"),
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, -k, w_q, w_k)) @ v, "you subtract one part"),
-    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(q @ w_q + k @ w_k) @ v, "only the key in the same place"),
+    ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(q @ w_q + k @ w_k) @ v, "only the key at the same position"),
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)) * v, "they still have to be added up"),
     ("3.8", lambda q, k, w_q, w_k, v: hidden(q, k, w_q, w_k) @ v, "the tanh is missing"),
     ("3.8", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k) @ v), "the tanh comes before u"),
@@ -456,8 +456,8 @@ WRONG = [
     ("3.12", [as_query(AGAIN), [[1, 0], [0, 0.5], [0, 0]]], "the other sign"),
     ("3.12", [as_query(AGAIN), [[1, 0], [0, -1], [0, 0]]], "of the product you need two"),
     ("3.12", [as_query(-AGAIN), KEYS], "the farthest key wins"),
-    ("3.12", [as_query(2**0.5), KEYS], "its reach is 1.00 hours"),
-    ("3.12", [as_query(2**0.5 / 1.5), KEYS], "its reach is 1.22 hours"),
+    ("3.12", [as_query(2**0.5), KEYS], "its bandwidth is 1.00 hours"),
+    ("3.12", [as_query(2**0.5 / 1.5), KEYS], "its bandwidth is 1.22 hours"),
     ("3.12", [[[0, 0], [0, 0], [0, AGAIN]], KEYS], "does not contain the hour"),
     ("3.12", [KEYS, as_query(AGAIN)], "Whose square makes the difference?"),
     ("3.12", [[[1, 0], [0, 0], [0, 0]], [[1, 0], [0, 0], [0, 0]]], "What holds long keys back?"),
@@ -471,30 +471,30 @@ WRONG = [
     ("3.12", [[[0, AGAIN], [AGAIN, 0], [0, 0]], [[0, 0], [1, 0], [0, -0.5]]], "here it is (h, h², 1)"),
     ("3.12", [[[1, 0, 0], [0, 0, 1], [0, 0, 0]], [[3**0.5 / 2.25, 0, 0], [0, -(3**0.5) / 4.5, 0], [0, 0, 0]]], "transpose both"),
     ("3.12", [as_query(AGAIN), [[1, 0], [-0.5, 0], [0, 0]]], "only its 1 should"),
-    ("3.13", listening(reshaped, lambda x, h, q, v: x.shape[-1], 1), "it still does what it did"),
-    ("3.13", listening(reshaped), "A reshape reads on row by row"),
-    ("3.13", listening(axis=1), "do not sum to one"),
-    ("3.13", listening(size=lambda x, h, q, v: x.shape[-1]), "divided by √C"),
-    ("3.13", listening(reshaped, axis=1), "2 mistakes are in it, one of them: look at the weights"),
-    ("3.13", listening(reshaped, lambda x, h, q, v: x.shape[-1]), "2 mistakes are in it, one of them: put the words"),
-    ("3.13", listening(size=lambda x, h, q, v: x.shape[-1], axis=1), "2 mistakes are in it"),
-    ("3.13", listening(axis=0), "over the batch"),
-    ("3.13", listening(size=lambda *a: 1), "not divided by anything"),
-    ("3.13", listening(size=lambda x, h, q, v: q.shape[-1] ** 2), "its square root is enough"),
-    ("3.13", listening(size=lambda x, h, q, v: h.shape[1]), "the number of keys"),
-    ("3.13", listening(size=lambda x, h, q, v: h.shape[2]), "before it is projected"),
-    ("3.13", listening(size=lambda x, h, q, v: v.shape[2]), "the width of the values"),
-    ("3.13", listening(mixed=lambda v, k, h: k), "the keys are mixed"),
-    ("3.13", listening(size=lambda x, h, q, v: q.shape[2] ** 0.5), "the root of D is taken twice"),
+    ("3.13", crossing(reshaped, lambda x, h, q, v: x.shape[-1], 1), "it still does what it did"),
+    ("3.13", crossing(reshaped), "A reshape reads on row by row"),
+    ("3.13", crossing(axis=1), "do not sum to one"),
+    ("3.13", crossing(size=lambda x, h, q, v: x.shape[-1]), "divided by √C"),
+    ("3.13", crossing(reshaped, axis=1), "2 mistakes are in it, one of them: look at the weights"),
+    ("3.13", crossing(reshaped, lambda x, h, q, v: x.shape[-1]), "2 mistakes are in it, one of them: put the words"),
+    ("3.13", crossing(size=lambda x, h, q, v: x.shape[-1], axis=1), "2 mistakes are in it"),
+    ("3.13", crossing(axis=0), "over the batch"),
+    ("3.13", crossing(size=lambda *a: 1), "not divided by anything"),
+    ("3.13", crossing(size=lambda x, h, q, v: q.shape[-1] ** 2), "its square root is enough"),
+    ("3.13", crossing(size=lambda x, h, q, v: h.shape[1]), "the number of keys"),
+    ("3.13", crossing(size=lambda x, h, q, v: h.shape[2]), "before it is projected"),
+    ("3.13", crossing(size=lambda x, h, q, v: v.shape[2]), "the width of the values"),
+    ("3.13", crossing(mixed=lambda v, k, h: k), "the keys are averaged"),
+    ("3.13", crossing(size=lambda x, h, q, v: q.shape[2] ** 0.5), "the root of D is taken twice"),
     ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5).softmax(1).softmax(2) @ (h @ w_v), "two softmaxes"),
     ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5).flatten(1).softmax(-1).view(len(x), -1, h.shape[1]) @ (h @ w_v), "of all words together"),
-    ("3.13", listening(size=lambda x, h, q, v: q.shape[1]), "the number of queries"),
-    ("3.13", listening(size=lambda x, h, q, v: 1 / q.shape[2]), "multiplied by √D"),
+    ("3.13", crossing(size=lambda x, h, q, v: q.shape[1]), "the number of queries"),
+    ("3.13", crossing(size=lambda x, h, q, v: 1 / q.shape[2]), "multiplied by √D"),
     ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (w_k.T @ reshaped(h)) / w_q.shape[1] ** 0.5).softmax(-1) @ (h @ w_v), "A reshape reads on"),
     ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT).softmax(-1) / w_q.shape[1] ** 0.5 @ (h @ w_v), "the weights are divided"),
-    ("3.13", listening(mixed=lambda v, k, h: h), "it has to go through w_v"),
+    ("3.13", crossing(mixed=lambda v, k, h: h), "it has to go through w_v"),
     ("3.13", lambda x, h, w_q, w_k, w_v: (x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5).softmax(-1), "these are the weights"),
     ("3.13", lambda x, h, w_q, w_k, w_v: x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5 @ (h @ w_v), "the softmax is gone"),
-    ("3.13", listening(turn=lambda k: k.T), "it stopped"),
-    ("3.13", in_place_listen, "right, but it changes `w_q`"),
+    ("3.13", crossing(turn=lambda k: k.T), "it stopped"),
+    ("3.13", in_place_crossing, "right, but it changes `w_q`"),
 ]  # fmt: skip

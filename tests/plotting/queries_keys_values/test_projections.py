@@ -11,7 +11,7 @@ def test_words_are_projected_three_times_each_in_its_colour():
     said = [t for t in texts(drawing) if t not in WORDS]
     numbers = ["1", "0.5", "2", "2", "0", "−4"]
     assert said[:7] == ["X", *numbers]
-    assert said[7:15] == ["WQ", "−1", "1", "Q", "what it asks", "−0.5", "0", "−4"]
+    assert said[7:15] == ["WQ", "−1", "1", "Q", "what it looks for", "−0.5", "0", "−4"]
     assert [t for t in said if t in ("WQ", "Q", "WK", "K", "WV", "V")] == ["WQ", "Q", "WK", "K", "WV", "V"]
     found = [len(filled(drawing, c)) for c in (plotting.QUERY, plotting.KEY, plotting.VALUE)]
     assert found == [(2 + 3) * 1, (2 + 3) * 2, (2 + 3) * 3]  # of the matrix, and of the three words
