@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting.kit.style import INK, MUTED, SERIES, array, plt
+from attnlib.plotting.kit.style import INK, MUTED, SERIES, array, axes_or_new
 
 
 def strips(
@@ -33,8 +33,7 @@ def strips(
     Returns:
         The axes.
     """
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 0.9 + 0.42 * len(groups)))
+    ax = axes_or_new(ax, (5.6, 0.9 + 0.42 * len(groups)))
     if level is not None:
         ax.axvline(level[0], color=MUTED, lw=1.2, ls=(0, (1, 2)))
         above = {"textcoords": "offset points", "ha": "center", "color": MUTED}
@@ -81,8 +80,7 @@ def dot_rows(
     for name, x in [*numbers.items(), *([(beside[0], np.asarray(beside[1]))] if beside else [])]:
         if x.shape != (len(labels),):
             raise ValueError(f"{name} must have one entry for each of {len(labels)} labels, got {x.shape}")
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 1.0 + 0.36 * len(labels)))
+    ax = axes_or_new(ax, (5.6, 1.0 + 0.36 * len(labels)))
     joined = list(numbers.values())[:2]
     if len(joined) == 2:
         ax.hlines(rows, *joined, color=MUTED, lw=1.2)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from torch import Tensor
 
 from attnlib.plotting.kit.labels import End, draw_level, draw_region, name_ends
-from attnlib.plotting.kit.style import INK, SERIES, array, plt
+from attnlib.plotting.kit.style import INK, SERIES, array, axes_or_new
 from attnlib.plotting.kit.ticks import plain_powers
 
 
@@ -47,8 +47,7 @@ def curves(
     Returns:
         The axes.
     """
-    if ax is None:
-        _, ax = plt.subplots()
+    ax = axes_or_new(ax)
     if log:
         ax.set_yscale("log")
         plain_powers(ax)
@@ -98,8 +97,7 @@ def lines(
     Returns:
         The axes.
     """
-    if ax is None:
-        _, ax = plt.subplots()
+    ax = axes_or_new(ax)
     if region is not None:
         draw_region(ax, region)
     ends = []

@@ -30,12 +30,7 @@ def _pairs(batch_size: int, pairs: int, keys: int, values: int, generator: torch
 
 
 def recall(
-    batch_size: int,
-    pairs: int,
-    *,
-    keys: int = 26,
-    values: int = 10,
-    generator: torch.Generator | None = None,
+    batch_size: int, pairs: int, *, keys: int = 26, values: int = 10, generator: torch.Generator | None = None
 ) -> tuple[Tensor, Tensor]:
     """Make sequences that end in a question: ``a3 b7 c1 b?``, and the answer 7.
 
@@ -64,12 +59,7 @@ def recall(
 
 
 def two_lookups(
-    batch_size: int,
-    pairs: int,
-    *,
-    keys: int = 26,
-    values: int = 10,
-    generator: torch.Generator | None = None,
+    batch_size: int, pairs: int, *, keys: int = 26, values: int = 10, generator: torch.Generator | None = None
 ) -> tuple[Tensor, Tensor]:
     """Make sequences that end in two questions at once: ``a3 b7 c1 b?a``, and the answers 7 and 3.
 

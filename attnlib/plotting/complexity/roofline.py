@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.axes import Axes
 
-from attnlib.plotting.kit.style import INK, MUTED, SERIES, plt
+from attnlib.plotting.kit.style import INK, MUTED, SERIES, axes_or_new
 from attnlib.plotting.kit.ticks import plain_powers
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ def roofline(roof: Roofline, names: Mapping[str, str], *, ax: Axes | None = None
     Raises:
         ValueError: If a name is unknown, or the kernels share no length.
     """
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 3.4))
+    ax = axes_or_new(ax, (5.6, 3.4))
     measured = {said: roof.named(name) for name, said in names.items()}
     shared = set.intersection(*map(set, measured.values()))
     if not shared:

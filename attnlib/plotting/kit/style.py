@@ -13,30 +13,10 @@ from torch import Tensor
 
 try:
     import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
     from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_rgba
 except ImportError as error:
     raise ImportError("figures need matplotlib: pip install 'attnlib[plot]'") from error
-
-__all__ = [
-    "GRID",
-    "INK",
-    "KEY",
-    "MASK",
-    "MUTED",
-    "OUTPUT",
-    "PAPER",
-    "QUERY",
-    "SERIES",
-    "THEME",
-    "VALUE",
-    "WEIGHT",
-    "WEIGHTS",
-    "WEIGHT_FILL",
-    "array",
-    "book_style",
-    "fading",
-    "plt",
-]
 
 # what each means is the same in every figure, explorable and formula of the book
 QUERY = "#1d5c96"
@@ -137,6 +117,11 @@ def book_style() -> None:
     backend.shell = shell
     backend.print_figure_kwargs = dict(SAVING)
     backend.figure_formats = {"svg"}
+
+
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return where to draw: the axes that are given, or those of a new figure, of this size in inches."""
+    return plt.subplots(figsize=size)[1] if ax is None else ax
 
 
 def array(x: Tensor | np.ndarray | Sequence) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from attnlib.plotting.kit.labels import draw_level
-from attnlib.plotting.kit.style import SERIES, array, plt
+from attnlib.plotting.kit.style import SERIES, array, axes_or_new
 
 
 def scatter(
@@ -31,8 +31,7 @@ def scatter(
     Returns:
         The axes.
     """
-    if ax is None:
-        _, ax = plt.subplots()
+    ax = axes_or_new(ax)
     ax.plot(list(groups), [np.median(array(y)) for y in groups.values()], color=SERIES[0], lw=1.2, alpha=0.6)
     for x, y in groups.items():
         ax.plot([x] * len(y), array(y), "o", color=SERIES[0], markersize=6)

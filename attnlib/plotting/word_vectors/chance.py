@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from torch import Tensor
 
-from attnlib.plotting.kit.style import INK, MUTED, SERIES, array, plt
+from attnlib.plotting.kit.style import INK, MUTED, SERIES, array, axes_or_new
 
 BINS = 60
 
@@ -36,8 +36,7 @@ def against_chance(
         The axes.
     """
     many = array(chance).ravel()
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 1.6 + 0.24 * len(named)))
+    ax = axes_or_new(ax, (5.6, 1.6 + 0.24 * len(named)))
     counts, edges = np.histogram(many, BINS)
     high = counts / counts.max() * 4  # as high as four rows
     ax.stairs(high, edges, fill=True, color=MUTED, alpha=0.25)

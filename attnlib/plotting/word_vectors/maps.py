@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 from torch import Tensor
 
-from attnlib.plotting.kit.style import INK, KEY, MUTED, QUERY, SERIES, array, plt
+from attnlib.plotting.kit.style import INK, KEY, MUTED, QUERY, SERIES, array, axes_or_new
 
 # as in the explorable of the same words
 WARM = KEY  # the sum
@@ -41,8 +41,7 @@ def word_map(
     Returns:
         The axes.
     """
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 4.0))
+    ax = axes_or_new(ax, (5.6, 4.0))
     look = dict.fromkeys(points, (INK, "o"))
     for i, words in enumerate((groups or {}).values()):
         colour, marker = GROUPS[i % len(GROUPS)], MARKERS[i % len(MARKERS)]
@@ -99,8 +98,7 @@ def two_steps(
     Returns:
         The axes.
     """
-    if ax is None:
-        _, ax = plt.subplots(figsize=(5.6, 3.4))
+    ax = axes_or_new(ax, (5.6, 3.4))
     first, second = array(taken), array(wanted)
     length = np.linalg.norm(first)
     along = first @ second / length
