@@ -1,4 +1,4 @@
-"""Where a spread comes from and what a softmax makes of it: scores over weights, products beside products."""
+"""Where the deviation of scores comes from and what a softmax makes of it: scores over weights, products beside products."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def scores_over_weights(
         numbers = array(given)
         _draw_scores(rows[0, i], numbers, name, edge, bins)
         _draw_weights(rows[1, i], numbers)
-    _draw_even_share(rows[1], len(numbers[0]))
+    _draw_equal_weight(rows[1], len(numbers[0]))
     rows[1, 0].set_ylabel("weight")
     return [*rows.flat]
 
@@ -52,7 +52,7 @@ def _draw_scores(ax: Axes, scores: np.ndarray, name: str, edge: float, bins: int
     ax.set_xlabel("score")
     ax.grid(False)
     ax.spines["left"].set_visible(False)
-    said = f"{name}\nspread {scores.std():.0f}"
+    said = f"{name}\nstd {scores.std():.0f}"
     ax.text(0.5, 1, said, transform=ax.transAxes, ha="center", va="top", color=INK)
 
 
@@ -66,8 +66,8 @@ def _draw_weights(ax: Axes, scores: np.ndarray) -> None:
     ax.set_xlabel(f"{n} keys, by score")
 
 
-def _draw_even_share(row: np.ndarray, n: int) -> None:
-    """Draw what each of ``n`` keys would have if none were preferred, and name it once."""
+def _draw_equal_weight(row: np.ndarray, n: int) -> None:
+    """Draw the weight of each of ``n`` keys if all are equal, and name it once."""
     for ax in row:
         ax.axhline(1 / n, color=MUTED, lw=1.2, ls=(0, (1, 2)))
     row[-1].text(-0.5, 1 / n + 0.03, f"1/{n}", color=MUTED)
@@ -76,7 +76,7 @@ def _draw_even_share(row: np.ndarray, n: int) -> None:
 def product_tables(tables: Mapping[str, Tensor | np.ndarray], *, across: int = 2) -> Drawing:
     """Draw square tables of whole numbers, each over its name and the sum of its cells; a zero is left empty.
 
-    In row i and column j stands how the i-th and the j-th product of a score vary together; the sum of all
+    In row i and column j stands the covariance of the i-th and the j-th product of a score; the sum of all
     cells is the variance of the score.
 
     Args:

@@ -48,19 +48,19 @@ function measure({ power, scaling, spread, draw }) {
 const measured = (x) => (x >= 0.1 || x === 0 ? x.toFixed(2) : amount(x));
 
 const ROWS = [
-  ["std", "spread of the scores", "with \u221ad: about 1"],
+  ["std", "std of the scores", "with \u221ad: about 1"],
   ["top", "largest weight", `equal weights: ${(1 / KEYS).toFixed(2)}`],
 ];
 
 function build({ root, state, update }) {
   const [widthLabel, putWidth] = slider("width d", { min: "1", max: "10", step: "1" },
     (power) => update({ power }), (power) => String(2 ** power));
-  const [spreadLabel, putSpread] = slider("spread of q and k", { min: "0.25", max: "3", step: "0.25" },
+  const [spreadLabel, putSpread] = slider("std of q and k", { min: "0.25", max: "3", step: "0.25" },
     (spread) => update({ spread }), show);
   const [divide, putScaling] = choice("divide by", SCALINGS.map(([, name]) => name), (i) => update({ scaling: SCALINGS[i][0] }));
   const again = ownKeys(button("draw again", () => update({ draw: state().draw + 1 })));
 
-  // the scores: one dot a key, stacked where they fall together
+  // the scores: one dot a key, stacked where they coincide
   const heap = canvas(WIDTH, ROOM);
   const ground = ROOM - 26, bins = 40;
   const dots = make("svg:g", {}), ticks = make("svg:g", {});

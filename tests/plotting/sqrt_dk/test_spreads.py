@@ -13,7 +13,7 @@ def test_scores_stand_over_the_weights_they_make():
     assert [bar.get_height() for bar in sharp.patches] == pytest.approx([0, 0, 1])
     assert [bar.get_height() for bar in soft.patches] == pytest.approx([1 / 3] * 3)
     assert narrow.get_xlim() == wide.get_xlim() == (-50, 50)
-    assert wide.texts[0].get_text() == "d = 2\nspread 47"
+    assert wide.texts[0].get_text() == "d = 2\nstd 47"
     assert "1/3" in [text.get_text() for text in sharp.texts]
 
 
