@@ -19,7 +19,7 @@ class NGrams:
 
     Args:
         tokens: What to count, one whole number a token.
-        order: How many tokens are counted together: 1 looks at nothing before, 2 at one token.
+        order: How many tokens are counted together: 1 uses nothing before, 2 one token.
         vocab_size: How many tokens V there are.
 
     Raises:

@@ -67,7 +67,7 @@ class Mix(nn.Module):
 
 
 class SenseReader(nn.Module):
-    """Give the word that asks a new vector: a mixture of its sentence's words, each times a learned matrix.
+    """Give the word that asks a new vector: an average of its words' values, weighted by attention.
 
     Args:
         vectors: What the words are made of; they stay as they are.
@@ -183,7 +183,7 @@ def sense_weights(reader: SenseReader, vectors: WordVectors, text: str, asks: st
 class PronounReader(nn.Module):
     """Score every word of a sentence for *he*, after one look or after several.
 
-    In each look but the last, every word adds to itself what it heard.
+    In each layer but the last, every word adds the output of its attention to itself.
 
     Args:
         vectors: What the words are made of; they stay as they are.
@@ -305,7 +305,7 @@ def train_pronouns(
     steps: int = 150,
     lr: float = 0.005,
 ) -> list[PronounReader]:
-    """Train *he* to look at the name it stands for, from several starts at once.
+    """Train *he* to attend to the name it stands for, from several starts at once.
 
     Args:
         vectors: Word vectors.

@@ -3,6 +3,9 @@
 A figure is drawn on ``ax``, or on a new one, and its axes are returned; `book_style` gives it the look of
 the book. A schematic drawing is returned and shows itself as the last expression of a cell. Queries are
 rows, keys are columns.
+
+``kit`` is what every drawing is made of; a module beside it is for several pages; what one page draws is in
+the folder with the name of the page. All of it is used as ``plotting.X``.
 """
 
 from attnlib.plotting.bars import dot_rows, strips

@@ -1,4 +1,4 @@
-"""Sentences in which one word looks at the others, drawn with an arc for every weight."""
+"""Sentences in which one word attends to the others, drawn with an arc for every weight."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def sentences(
         asks: For each, the word that looks; the first such word of the sentence.
         weights: For each, a weight for every word; without them, thin arcs lead to all words and to itself.
         labels: What to say above each.
-        hidden: For each, a word that cannot be heard, or None; it is struck out.
+        hidden: For each, a word that is masked, or None; it is struck out.
 
     Returns:
         The drawing, as the last expression of a cell.

@@ -17,7 +17,7 @@ class Pointing(NamedTuple):
 
     Attributes:
         losses: The loss of each step.
-        weights: Who looks at whom in the end, ``(N, N)``.
+        weights: Who attends to whom in the end, ``(N, N)``.
         lengths: How long each query is in the end, ``(N,)``.
         setting: What it was measured on.
     """
@@ -37,7 +37,7 @@ def train_pointing(
     logarithm of the weight on the target, averaged over the things; the optimizer is Adam.
 
     Args:
-        target: For each thing, the one it should look at.
+        target: For each thing, the one it should attend to.
         tied: Whether queries and keys share one projection.
         seed: Of the start.
         steps: How many.

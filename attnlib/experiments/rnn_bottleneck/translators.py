@@ -53,7 +53,7 @@ class OneVector(nn.Module):
 
 
 class LooksBack(OneVector):
-    """The same, and before each word the decoder looks at every state of the encoder."""
+    """The same, and before each word the decoder attends to every state of the encoder."""
 
     seen = 2
 

@@ -23,7 +23,7 @@ PAIRS = 8  # of a question
 
 
 class RecallReader(nn.Module):
-    """Name the digit of a letter: one head of attention, whose question looks at all pairs.
+    """Name the digit of a letter: one head of attention, whose query attends to all pairs.
 
     At the start queries and keys have numbers of about unit variance, so that the scale alone decides how far
     apart the scores lie.

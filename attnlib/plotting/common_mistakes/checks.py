@@ -147,7 +147,7 @@ def _batched(p: Drawing, middle: float, top: float) -> None:
     for i, j in np.ndindex(3, 5):
         if j < 5 - i:
             _output(p, left + cell * j, top + cell * i, cell)
-        else:  # rubbish, which must not be heard
+        else:  # rubbish, which must be masked
             p.text(left + cell * (j + 0.45), top + cell * (i + 0.45), "?", colour=MUTED)
     y, beside = top + 2 * cell, left + 6 * cell + 6
     p.rect(left - 2, y - 2, 3 * cell + 2.5, cell + 2.5, edge=QUERY, thick=1.6)

@@ -70,7 +70,7 @@ def _stream(p: Drawing, x: float, word: str, wide: float) -> None:
 
 
 def shared_heads(heads: int, kinds: Mapping[str, int]) -> Drawing:
-    """Draw query heads over the heads of keys and values that they look at.
+    """Draw query heads over the heads of keys and values that they attend to.
 
     Args:
         heads: Query heads H; up to 8.

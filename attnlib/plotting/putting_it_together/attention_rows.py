@@ -36,9 +36,9 @@ def two_attention_rows(
 
     Args:
         text: The sentence, or several as long as each other, to stand one below the other.
-        fetched: The word of the first look, for each sentence.
-        found: Between which words the second look has to choose.
-        labels: What each look asks.
+        fetched: The word that the first row attends to, for each sentence.
+        found: Between which words the second row has to choose.
+        labels: What the query of each row asks.
         weights: For each sentence what both looks give to its words, (2, words).
         roles: What the key of each word in ``found`` has to say, to stand below its cell.
 

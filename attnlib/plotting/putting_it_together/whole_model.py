@@ -1,4 +1,4 @@
-"""A small model as a map: the road of each word from its vector to the next word, and what stands on it."""
+"""A small model as a map: the residual stream of each word, and what is done along it, to the next word."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ def whole_model(
     matrices: Sequence[tuple[str, str, str]] = (),
     roles: Mapping[str, str] | None = None,
 ) -> Drawing:
-    """Draw the road of every word through the looks, down to the next word.
+    """Draw the residual stream of every word through the layers of attention, down to the next word.
 
-    The last word looks: a dashed bow leads from its query to each key. What it hears in all looks but the
-    last is added to it, and its road is green from there on. What it hears in the last look is the answer:
-    of each word the plain vector, which runs beside its road in green. What is done at each level stands
+    The last word attends: a dashed bow leads from its query to each key. What all layers but the last
+    fetch is added to it, and its stream is green from there on. What the last layer fetches is the answer:
+    of each word the plain vector, which runs beside its stream in green. What is done at each level stands
     to the right of it.
 
     Args:
-        words: Some words of a sentence, the last of which looks, each with its place.
-        looks: For each look, how much it gives to some of the words before.
+        words: Some words of a sentence, the last of which attends, each with its position.
+        looks: For each layer, the attention weights of some of the words before.
         answer: The next word.
-        parts: What is done at ``"word"``, at ``"place"``, in each look (``"look 1"`` and so on), where what
-            is heard there arrives (``"sum 1"`` and so on), and at ``"end"``: lines of text, the first of
-            which is bold in a look. The last, which may be empty, says in grey where that was told.
-        matrices: For each look, what makes its keys, its query and its values, as the code calls them.
-        roles: What some of the words can answer to in the last look, written above their keys there.
+        parts: What is done at ``"word"``, at ``"place"``, in each layer (``"look 1"`` and so on), where what
+            it fetches arrives (``"sum 1"`` and so on), and at ``"end"``: lines of text, the first of
+            which is bold in a layer. The last, which may be empty, says in grey where that was told.
+        matrices: For each layer, what makes its keys, its query and its values, as the code calls them.
+        roles: What some of the words can answer to in the last layer, written above their keys there.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a look goes to a word that is not there, a word that is not there has a role, or a
+        ValueError: If a weight belongs to a word that is not there, a word that is not there has a role, or a
             part has no place.
     """
     names, roles = list(words), roles or {}
@@ -97,7 +97,7 @@ def _green(share: float) -> dict[str, float]:
 def _roads(
     picture: Drawing, at: Mapping[str, float], tops: Sequence[float], look: Mapping[str, float]
 ) -> None:
-    """Draw the road of each word, its plain vector beside it, and the last road green where it has heard."""
+    """Draw the residual stream of each word, its plain vector beside it, and in green what was fetched."""
     ends = tops[-1] + KEYS
     for x in at.values():
         picture.line((x, 50), (x, ends), colour=GRID, thick=5)
@@ -129,7 +129,7 @@ def _look(
     code: bool,
     last: bool,
 ) -> None:
-    """Draw a look of the last word: a query, keys on the roads, and what is brought, thick by weight."""
+    """Draw one attention of the last word: a query, keys, and what is fetched, thick by weight."""
     names = list(at)
     asks, keys, meet = at[names[-1]], top + KEYS, top + MEET
     for word in names[:-1]:

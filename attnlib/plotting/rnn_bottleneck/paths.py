@@ -95,7 +95,7 @@ def _convolution(picture: Drawing, places: list[float], y: float, layers: int) -
 
 
 def _attention(picture: Drawing, places: list[float], y: float, swing: float) -> None:
-    """Draw how the last word looks at every word, and at the first of them in one step."""
+    """Draw how the last word attends to every word, and at the first of them in one step."""
     far = places[-1] - places[0]
     for here in places[1:-1]:
         height = swing * (places[-1] - here) / far

@@ -137,7 +137,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
     Args:
         source: The words that are read.
         target: The words that are written.
-        attention: Whether the decoder looks at every state of the encoder, drawn for its second word; if
+        attention: Whether the decoder attends to every state of the encoder, drawn for its second word; if
             not, one vector is all it gets.
 
     Returns:
@@ -203,7 +203,7 @@ def _one_vector(picture, below, above, low, high, middle) -> None:
 
 
 def _look_back(picture, below, above, low, high) -> None:
-    """Draw how the second word looks at every state, most at the one it translates."""
+    """Draw how the second word attends to every state, most at the one it translates."""
     asks = min(1, len(above) - 1)
     most = round(asks * (len(below) - 1) / max(1, len(above) - 1))
     for j, x in enumerate(below):

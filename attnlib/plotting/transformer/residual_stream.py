@@ -1,4 +1,4 @@
-"""The road through a stack of blocks: what reads from it, what adds to it, and where it is normalised."""
+"""The residual stream: what reads from it, what adds to it, and where it is normalised."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ LOOKS = {"attention": WEIGHT, "network": SERIES[0]}
 
 
 def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Drawing:
-    """Draw the road of one token through blocks, from left to right, in a row for each place of the norms.
+    """Draw the residual stream of one token, from left to right, in a row for each place of the norms.
 
     Args:
         rows: For each name, where the norms stand: ``"before"`` a part, on its way in, and once at the end of
-            the road; ``"after"`` it was added, on the road itself; or ``"none"``.
-        word: The token whose road it is.
+            the stream; ``"after"`` it was added, on the stream itself; or ``"none"``.
+        word: The token whose residual stream it is.
         blocks: How many blocks; up to 2.
 
     Returns:
@@ -63,7 +63,7 @@ def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Dr
 
 
 def _half(picture: Drawing, x: float, top: float, y: float, part: str, place: str) -> None:
-    """Draw a part above the road: it reads a copy, and what it finds is added."""
+    """Draw a part above the residual stream: it reads a copy, and its output is added."""
     colour, low = LOOKS[part], top + PART
     picture.rect(x, top, BOX, PART, fill=colour, opacity=0.14, edge=colour, round=6)
     picture.text(x + BOX / 2, top + PART / 2, part, colour=colour)

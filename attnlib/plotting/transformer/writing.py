@@ -1,4 +1,4 @@
-"""A model that writes, whole: tokens, vectors, blocks on the roads of the tokens, and the next token."""
+"""A model that writes, whole: tokens, vectors, blocks along the residual streams, and the next token."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOOKS = {"attention": WEIGHT, "network": SERIES[0], "norm": SERIES[1]}
 
 
 def writing_model(tokens: Sequence[str], following: Mapping[str, float], *, blocks: int = 4) -> Drawing:
-    """Draw a decoder from the bottom up: tokens, vectors, blocks that add to roads, and the next token.
+    """Draw a decoder from the bottom up: tokens, vectors, blocks along residual streams, the next token.
 
     The first block is drawn in full, with its norms before its parts; the others are like it.
 
@@ -63,7 +63,7 @@ def writing_model(tokens: Sequence[str], following: Mapping[str, float], *, bloc
         _norm(picture, x, top + TABLE + NORM / 2 + 4, named=True)
         _token(picture, x, below + TABLE + GAP, token)
     _following(picture, roads[-1], top, following)
-    picture.line((roads[-1] + 3, first - 8), (right + 8, first - 8), thick=1)  # from a road to its name
+    picture.line((roads[-1] + 3, first - 8), (right + 8, first - 8), thick=1)  # to the name of a stream
     for y, part, said in (  # beside the drawing
         (LINE * len(following) / 2 + 6, "next token", "drawn by its probability"),
         (top + TABLE / 2, "the table again", "a score for each token"),
@@ -92,7 +92,7 @@ def _tables(picture: Drawing, sides: tuple[float, float], top: float, below: flo
 
 
 def _blocks(picture: Drawing, sides: tuple[float, float], ends: float, first: float, blocks: int) -> None:
-    """Draw what lies below the roads: a strip for each block, and in the first its two parts."""
+    """Draw what lies behind the residual streams: a strip for each block, and in the first its two parts."""
     left, right = sides
     for n in range(blocks, 1, -1):
         y = ends + OTHER * (blocks - n)
@@ -107,7 +107,7 @@ def _blocks(picture: Drawing, sides: tuple[float, float], ends: float, first: fl
 
 
 def _attention(picture: Drawing, roads: Sequence[float], top: float) -> None:
-    """Draw how each token looks back: arrows from the normalised copies to the sums on later roads."""
+    """Draw how each token attends back: arrows from the normalised copies to the sums of later tokens."""
     reads, adds = top + ATTENTION - 20, top + 16
     for i, start in enumerate(roads):
         x = start + 18  # of its norm
@@ -123,7 +123,7 @@ def _attention(picture: Drawing, roads: Sequence[float], top: float) -> None:
 
 
 def _network(picture: Drawing, x: float, top: float) -> None:
-    """Draw the network of one token beside its road."""
+    """Draw the feed-forward network of one token beside its residual stream."""
     reads, adds, colour = top + NETWORK - 18, top + 16, LOOKS["network"]
     picture.arrow((x + 18, reads), (x + 18, top + 51), head=5)
     picture.rect(x + 8, top + 31, 34, 20, fill=colour, opacity=0.35, edge=colour)
@@ -133,7 +133,7 @@ def _network(picture: Drawing, x: float, top: float) -> None:
 
 
 def _reads(picture: Drawing, x: float, y: float) -> None:
-    """Draw where a part reads from the road, through a norm."""
+    """Draw where a part reads from the residual stream, through a norm."""
     picture.circle(x, y, 3.5, fill=INK)
     picture.line((x, y), (x + 12, y))
     _norm(picture, x + 18, y)
@@ -150,7 +150,7 @@ def _norm(picture: Drawing, x: float, y: float, *, named: bool = False) -> None:
 
 
 def _sum(picture: Drawing, x: float, y: float) -> None:
-    """Draw where something is added to the road."""
+    """Draw where something is added to the residual stream."""
     picture.circle(x, y, 8, edge=INK, thick=1.6)
     picture.text(x, y - 0.5, "+", bold=True)
 

@@ -41,7 +41,7 @@ def attention_bands(
         across: How many sentences stand side by side.
         names: For each, what its weights are, written above them.
         heads: What is written once above each of the columns that stand side by side.
-        clues: For each, the word that it should hear: it is underlined, and called *clue* below its weight.
+        clues: For each, the word to attend to: it is underlined, and called *clue* below its weight.
 
     Returns:
         The drawing, as the last expression of a cell.

@@ -42,7 +42,9 @@ def test_an_arrow_points_up_at_position_0_and_right_at_three_o_clock():
 @pytest.mark.parametrize(("turn", "positions"), [(math.pi / 6, 12), (math.pi / 2, 4), (1.0, 0), (0.0, 0)])
 def test_positions_stand_around_a_dial_that_they_fill(turn, positions):
     drawn = plotting.turned_arrows((2, 0), (1, 0), turn, [(1, 0)])
-    assert [text for text in said(drawn) if text.isdigit()] == [str(position) for position in range(positions)]
+    assert [text for text in said(drawn) if text.isdigit()] == [
+        str(position) for position in range(positions)
+    ]
 
 
 def test_hands_without_a_whole_turn_meet_new_angles():
