@@ -8,6 +8,7 @@ Chapter 6 of the book explains them.
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Sequence
 
@@ -39,6 +40,11 @@ def _up_to(T: int, S: int, last: int, device: torch.device | str | None) -> Tens
 def both(mask: Tensor | None, other: Tensor) -> Tensor:
     """Combine a mask that may be missing with one that is there."""
     return other if mask is None else mask & other
+
+
+def as_numbers(mask: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return a mask as numbers to add to scores: zero, or minus infinity where it hides."""
+    return torch.zeros_like(mask, dtype=dtype).masked_fill_(~mask, -math.inf)
 
 
 def causal_mask(

@@ -10,8 +10,7 @@ from torch import Tensor
 from attnlib._heads import lead_of
 from attnlib._modes import product_dtype
 from attnlib._plan import Plan
-from attnlib.backends.fused import as_numbers
-from attnlib.masks import both
+from attnlib.masks import as_numbers, both
 
 ROWS = 512  # queries of a block, at most
 LEAST = 128  # and at least, where a window is smaller
@@ -90,7 +89,7 @@ class _Tables:
         if key not in self.made:
             seen = self.rule.tile(i, j)
             alone = self.plan.mask is self.plan.bias is None and self.plan.device.type == "cpu"
-            self.made[key] = seen, as_numbers(seen, self.plan.q) if alone else None
+            self.made[key] = seen, as_numbers(seen, self.plan.q.dtype) if alone else None
         return self.made[key]
 
 

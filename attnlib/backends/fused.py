@@ -11,6 +11,7 @@ from torch import Tensor
 from attnlib._heads import four_axes, in_front
 from attnlib._modes import first_derivatives_only, flag, product_dtype, same_length, without_autocast
 from attnlib._plan import Plan
+from attnlib.masks import as_numbers
 
 
 def fused_attention(plan: Plan) -> Tensor:
@@ -72,13 +73,8 @@ def kernel_mask(plan: Plan) -> Tensor | None:
     one_row = plan.mask.ndim < 2 or plan.mask.shape[-2] == 1
     # the kernel for CPUs makes numbers of a mask itself, after one row was spread over all queries
     return (
-        as_numbers(plan.mask, plan.q) if one_row and plan.T > 1 and plan.device.type == "cpu" else plan.mask
+        as_numbers(plan.mask, plan.q.dtype) if one_row and plan.T > 1 and plan.device.type == "cpu" else plan.mask
     )
-
-
-def as_numbers(mask: Tensor, q: Tensor) -> Tensor:
-    """Return a mask as numbers to add to the scores."""
-    return torch.zeros_like(mask, dtype=q.dtype).masked_fill_(~mask, -math.inf)
 
 
 def _padded(q: Tensor, k: Tensor, v: Tensor) -> list[Tensor]:
