@@ -141,10 +141,12 @@ class TransformerBlock(nn.Module):
         self._check_context(context, context_mask)
 
         def attend(x: Tensor) -> Tensor:
-            out = self.attention(
-                x, mask=mask, causal=causal, bias=bias, rotary=rotary, positions=positions, cache=cache
+            out: Tensor = self.drop(
+                self.attention(
+                    x, mask=mask, causal=causal, bias=bias, rotary=rotary, positions=positions, cache=cache
+                )
             )
-            return self.drop(out)  # (B, T, C)
+            return out  # (B, T, C)
 
         x = self._add(x, attend, self.attention_norm)
         if self.cross_attention is not None and self.cross_norm is not None:
@@ -232,7 +234,7 @@ class TransformerBlock(nn.Module):
         )
         block.to(layer.linear1.weight)
         block.attention = MultiHeadAttention.from_torch(attention)
-        if crosses:
+        if isinstance(layer, nn.TransformerDecoderLayer):
             block.cross_attention = MultiHeadAttention.from_torch(layer.multihead_attn)
         for mine, theirs in cls._names(crosses).items():
             module, to = layer.get_submodule(theirs), block.get_submodule(mine)
@@ -243,7 +245,8 @@ class TransformerBlock(nn.Module):
 
     def _add(self, x: Tensor, part: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
         """Add to x what a part makes of it; normalised is what the part reads, or the sum."""
-        return x + part(norm(x)) if self.norm_first else norm(x + part(x))  # (B, T, C)
+        out: Tensor = x + part(norm(x)) if self.norm_first else norm(x + part(x))
+        return out  # (B, T, C)
 
     def _check_context(self, context: Tensor | None, context_mask: Tensor | MaskRule | None) -> None:
         if self.cross_attention is None:
@@ -259,7 +262,8 @@ class TransformerBlock(nn.Module):
     def _network(self, x: Tensor) -> Tensor:
         up = self.up_proj(x)  # (B, T, hidden)
         hidden = self.activation(up) if self.gate_proj is None else self.activation(self.gate_proj(x)) * up
-        return self.drop(self.down_proj(self.drop(hidden)))  # (B, T, C)
+        out: Tensor = self.drop(self.down_proj(self.drop(hidden)))
+        return out  # (B, T, C)
 
 
 class BlockOptions(LayerOptions, total=False):

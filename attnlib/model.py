@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Unpack
+from typing import Unpack, cast
 
 import torch
 import torch.nn.functional as F
@@ -89,11 +89,11 @@ class Decoder(nn.Module):
             )
             for _ in range(num_layers)
         )
-        check_turned_width(rotary, self.blocks[0].attention.head_dim)
+        check_turned_width(rotary, self._each()[0].attention.head_dim)
         self.token_embedding = nn.Embedding(vocab_size, embed_dim)
         self.position_embedding = None if rotary is not None or alibi else nn.Embedding(max_length, embed_dim)
         self.drop = nn.Dropout(dropout)
-        last = self.blocks[-1]
+        last = self._each()[-1]
         self.norm = copy.deepcopy(last.network_norm) if last.norm_first else nn.Identity()
         # tied weights are used, not shared: a second name for them is lost on the way to meta and back
         self.head = None if tied else nn.Linear(embed_dim, vocab_size, bias=False)
@@ -146,15 +146,16 @@ class Decoder(nn.Module):
         start, endless = self._check_caches(caches)
         self._check(tokens, start, endless or positions is not None)
         if positions is not None:
-            check_own_positions(positions, *tokens.shape, tokens.device)
+            check_own_positions(positions, tokens.shape[0], tokens.shape[1], tokens.device)
         x = self.drop(self._embed(tokens, start, positions))  # (B, T, C)
         bias = self._bias(tokens, caches, positions)  # (H, T, S) or (B, H, T, S)
         turned = None if self.rotary is None else positions
-        for i, block in enumerate(self.blocks):
+        for i, block in enumerate(self._each()):
             cache = None if caches is None else caches[i]
             x = block(x, mask=mask, causal=True, bias=bias, rotary=self.rotary, positions=turned, cache=cache)
         x = self.norm(x[:, -1:] if last_only else x)  # (B, T, C)
-        return F.linear(x, self.token_embedding.weight) if self.head is None else self.head(x)  # (B, T, V)
+        logits: Tensor = F.linear(x, self.token_embedding.weight) if self.head is None else self.head(x)
+        return logits  # (B, T, V)
 
     @torch.no_grad()
     def generate(
@@ -243,7 +244,7 @@ class Decoder(nn.Module):
         """
         room = self.max_length if max_length is None else max_length
         x = self.token_embedding.weight
-        layers = [block.attention for block in self.blocks]
+        layers = [block.attention for block in self._each()]
         return [
             # only a projection of ours tells by its weights what it returns
             layer.make_cache(batch_size, room, keep_first=keep_first)
@@ -316,23 +317,25 @@ class Decoder(nn.Module):
         tokens = tokens.long()
         # the kernel for CPUs looks at every token anyway: only when it complains is there something to say
         try:
-            x = self.token_embedding(tokens)  # (B, T, C)
+            x: Tensor = self.token_embedding(tokens)  # (B, T, C)
         except IndexError:
             self._check_vocabulary(tokens)
             raise
         if self.position_embedding is None:
             return x
         if positions is None:
-            return x + self.position_embedding(
-                torch.arange(start, start + tokens.shape[1], device=tokens.device)
-            )
+            positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
         try:
-            return x + self.position_embedding(positions.long())
+            places: Tensor = self.position_embedding(positions.long())  # (T, C) or (B, T, C)
         except IndexError:
             low, high = (int(position) for position in positions.aminmax())
             raise ValueError(
                 f"positions must lie between 0 and {self.max_length - 1}, got {low} to {high}"
             ) from None
+        return x + places
+
+    def _each(self) -> list[TransformerBlock]:
+        return cast("list[TransformerBlock]", list(self.blocks))
 
     def _bias(self, tokens: Tensor, caches: list[KVCache] | None, positions: Tensor | None) -> Tensor | None:
         """Return what ALiBi adds to the scores of every block."""
@@ -349,7 +352,7 @@ class Decoder(nn.Module):
                 "padding on the left and packed documents change no distance"
             )
         queries = keys[..., keys.shape[-1] - T :]
-        return alibi_between(self.blocks[0].attention.num_heads, queries, keys)
+        return alibi_between(self._each()[0].attention.num_heads, queries, keys)
 
     def _check_sampling(
         self,

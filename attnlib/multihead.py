@@ -371,10 +371,12 @@ class MultiHeadAttention(nn.Module):
             weight = next(weights, torch.empty(0, device=device or "cpu"))
             dtype, device = dtype or weight.dtype, device or weight.device
         with torch.no_grad():
-            return self.k_proj(torch.zeros(1, self.embed_dim, dtype=dtype, device=device))  # (1, Hkv * D)
+            keys: Tensor = self.k_proj(torch.zeros(1, self.embed_dim, dtype=dtype, device=device))
+        return keys  # (1, Hkv * D)
 
     def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (-1, self.head_dim)).transpose(1, 2)  # (B, H, T, D)
+        heads: Tensor = x.unflatten(-1, (-1, self.head_dim))  # (B, T, H, D)
+        return heads.transpose(1, 2)  # (B, H, T, D)
 
     def check_input(self, name: str, x: Tensor) -> None:
         """Refuse what is not ``(B, T, C)`` in the layer's dtype, under the name it was given by."""
@@ -474,7 +476,7 @@ class Attend(nn.Module):
     """
 
     def forward(
-        self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options
+        self, q: Tensor, k: Tensor, v: Tensor, dropout: float, need_weights: bool, **options: Any
     ) -> tuple[Tensor, Tensor | None]:
         """Return what the heads found, ``(B, H, T, D)``, and the weights ``(B, H, T, S)`` if needed."""
         plan = Plan.of(q, k, v, dropout=dropout, **options)
@@ -507,7 +509,8 @@ def copy_parameters(source: nn.Module, to: nn.Module) -> None:
 
 def _normed(norm: nn.RMSNorm, x: Tensor) -> Tensor:
     """Norm heads in the dtype of the weights, which under autocast is wider, and round back."""
-    return norm(x.to(norm.weight.dtype)).to(x.dtype)
+    normed: Tensor = norm(x.to(norm.weight.dtype))
+    return normed.to(x.dtype)
 
 
 def _for_heads(positions: Tensor | None, start: int, T: int, device: torch.device) -> Tensor:
@@ -538,7 +541,9 @@ def _within_window(
 ) -> Tensor | MaskRule | None:
     """Return the mask of ``T`` positions that a cache is about to take, which may make its window roll."""
     window = cache.window_mask(T) if causal else None  # (T, S)
-    if isinstance(mask, MaskRule) and (window is not None or cache.has_gap):
+    if isinstance(mask, MaskRule):
+        if window is None and not cache.has_gap:
+            return mask
         if mask.documents is not None or mask.lengths is not None or mask.also:
             raise ValueError(
                 "a rule with documents or lengths names every key from the first on, got a cache whose "

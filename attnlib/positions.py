@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from contextlib import nullcontext
 
 import torch
 from torch import Tensor
@@ -37,6 +38,7 @@ def sinusoidal(
         ValueError: If the width is odd, or the base is not a finite number above zero.
     """
     require_whole("T", T, 0)
+    _check_frequencies(dim, base)
     angles = torch.arange(T, device=device)[:, None] * _frequencies(dim, base, device)  # (T, dim / 2)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)  # (T, dim)
 
@@ -81,11 +83,56 @@ def rotary(
     dim = D if dim is None else dim
     if dim > D:
         raise ValueError(f"dim must be at most the width D = {D}, got {dim}")
-    positions = torch.arange(T, device=x.device) if positions is None else positions
-    _check_positions(positions, x)
+    if positions is None:
+        positions = torch.arange(T, device=x.device)
+    else:
+        _check_positions(positions, x)
     dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
-    angles = positions[..., None] * _frequencies(dim, base, x.device, dtype)  # (..., T, dim / 2)
-    return rotate(x, angles.cos(), angles.sin(), interleaved=interleaved)
+    angles = positions[..., None] * _signed_frequencies(dim, base, x, dtype, interleaved)  # (..., T, dim)
+    whole = x if dim == D else x[..., :dim]
+    turned = whole.to(dtype)
+    # the pair (a, b) becomes (a cos - b sin, b cos + a sin): the other of each pair times a signed sine
+    swapped = turned.roll(dim // 2, -1) if not interleaved else _neighbours_swapped(turned)
+    turned = (turned * angles.cos() + swapped * angles.sin()).to(x.dtype)  # (..., T, dim)
+    return turned if dim == D else torch.cat([turned, x[..., dim:]], -1)
+
+
+def _neighbours_swapped(x: Tensor) -> Tensor:
+    pairs: Tensor = x.unflatten(-1, (-1, 2))
+    return pairs.flip(-1).flatten(-2)
+
+
+def _signed_frequencies(dim: int, base: float, x: Tensor, dtype: torch.dtype, interleaved: bool) -> Tensor:
+    """Return a frequency for each feature ``(dim,)``, negative for the first of each pair.
+
+    They are kept, since a decoding step takes as long to find them as to use them; not where tensors belong
+    to somebody: to a compiled program, a transform, a fake or a captured run.
+    """
+    _check_frequencies(dim, base)
+    key = (dim, base, x.device, dtype, interleaved)
+    keep = _is_ordinary(x) and isinstance(base, int | float)
+    if keep and key in _KEPT:
+        return _KEPT[key]
+    with torch.inference_mode(False) if keep else nullcontext():
+        f = _frequencies(dim, base, x.device, dtype)  # (dim / 2,)
+        signed = torch.stack([-f, f], -1).flatten() if interleaved else torch.cat([-f, f])
+    if keep:
+        if len(_KEPT) >= 64:  # nobody has so many kinds of rotary at once
+            _KEPT.clear()
+        _KEPT[key] = signed
+    return signed
+
+
+_KEPT: dict[tuple[int, float, torch.device, torch.dtype, bool], Tensor] = {}
+
+
+def _is_ordinary(x: Tensor) -> bool:
+    """Tell that a tensor made now is as good later: no tracing, no transform, no captured graph."""
+    if torch.compiler.is_compiling() or type(x) not in (Tensor, torch.nn.Parameter):
+        return False
+    if torch._C._functorch.peek_interpreter_stack() is not None:
+        return False
+    return not (x.is_cuda and torch.cuda.is_current_stream_capturing())
 
 
 def _check_positions(positions: Tensor, x: Tensor) -> None:
@@ -94,6 +141,8 @@ def _check_positions(positions: Tensor, x: Tensor) -> None:
         raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
     if positions.device != x.device:
         raise ValueError(f"positions must be on the device of x, {x.device}, got {positions.device}")
+    if positions.ndim == 1 and positions.shape[0] == x.shape[-2]:
+        return
     if not broadcasts(positions.shape, x.shape[:-1]):
         raise ValueError(f"positions must broadcast to (..., T) = {shape(x)[:-1]}, got {shape(positions)}")
     if 1 < positions.ndim < x.ndim - 1 and any(n != 1 for n in positions.shape[:-1]):
@@ -218,12 +267,15 @@ def _slopes(num_heads: int) -> list[float]:
     return slopes + extra[: num_heads - whole]
 
 
-def _frequencies(
-    dim: int, base: float, device: torch.device | str | None, dtype: torch.dtype = torch.float32
-) -> Tensor:
+def _check_frequencies(dim: int, base: float) -> None:
     require_whole("dim", dim, 2)
     if dim % 2:
         raise ValueError(f"dim must be even, since features are turned in pairs, got {dim}")
     if not 0 < base < math.inf:  # NaN is neither
         raise ValueError(f"base must be a finite number above zero, got {base}")
+
+
+def _frequencies(
+    dim: int, base: float, device: torch.device | str | None, dtype: torch.dtype = torch.float32
+) -> Tensor:
     return base ** (-torch.arange(0, dim, 2, device=device, dtype=dtype) / dim)  # (dim / 2,)

@@ -14,7 +14,9 @@ from attnlib import (
     MultiHeadAttention,
     attention,
     causal_mask,
+    padding_mask,
     pick_device,
+    rotary,
     sliding_window_attention,
     tiled_attention,
 )
@@ -144,6 +146,44 @@ def generation(device: torch.device) -> Iterator[Row]:
     )
 
 
+def decoding(device: torch.device) -> Iterator[Row]:
+    """Measure one cached step of a layer, turned against plain, and one query behind a padding mask."""
+    S = 1024
+    for width, heads in ((768, 12), (512, 8)):
+        layer = MultiHeadAttention(width, heads).to(device).eval()
+        new, past = torch.randn(1, 1, width).to(device), torch.randn(1, S, width).to(device)
+
+        def step(options: dict[str, object], layer=layer, new=new, past=past) -> Work:
+            cache = layer.make_cache(1, S + 1)
+            layer(past, causal=True, cache=cache, **options)
+
+            def run() -> None:
+                layer(new, causal=True, cache=cache, **options)
+                cache.crop(S)
+
+            return run
+
+        with torch.no_grad():
+            found = ratio(step({"rotary": rotary}), step({}), device, calls=30)
+        yield (
+            "a cached step of `MultiHeadAttention` with `rotary` against without",
+            f"C {width}, S {S}",
+            "float32",
+            found,
+        )
+    for B in (8, 1):
+        q, k, v = torch.randn(B, 12, 1, 64).to(device), *torch.randn(2, B, 12, S, 64).to(device)
+        mask = padding_mask([S - 7 * i for i in range(1, B + 1)], S).to(device)
+        with torch.no_grad():
+            found = ratio(
+                lambda q=q, k=k, v=v, mask=mask: attention(q, k, v, mask),
+                lambda q=q, k=k, v=v, mask=mask: F.scaled_dot_product_attention(q, k, v, attn_mask=mask),
+                device,
+                calls=30,
+            )
+        yield "`attention` of one query with a padding mask", f"({B}, 12, {S}, 64)", "float32", found
+
+
 def rows(device: torch.device) -> Iterator[Row]:
     """Go through everything."""
     for dtype in [torch.float32, torch.bfloat16] if device.type == "cuda" else [torch.float32]:
@@ -152,6 +192,7 @@ def rows(device: torch.device) -> Iterator[Row]:
             yield from layers(size, dtype, device)
     yield from less(device)
     yield from generation(device)
+    yield from decoding(device)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 import math
 from functools import partial
+from typing import Literal, get_overloads, get_type_hints
 
 import pytest
 import torch
@@ -914,3 +915,15 @@ def test_a_sink_takes_weight_and_brings_no_value(kv_heads):
 def test_a_fresh_sink_weighs_as_a_score_of_zero():
     module, x = MultiHeadAttention(12, 3, sink=True).to(DEVICE), torch.zeros(1, 4, 12, device=DEVICE)
     assert_close(module(x, need_weights=True)[1], torch.full((1, 3, 4, 4), 0.2))
+
+
+def test_a_type_checker_is_told_what_comes_back():
+    said = {
+        get_type_hints(f).get("need_weights"): get_type_hints(f)["return"]
+        for f in get_overloads(MultiHeadAttention.forward)
+    }
+    assert said == {
+        Literal[False]: torch.Tensor,
+        Literal[True]: tuple[torch.Tensor, torch.Tensor],
+        bool: torch.Tensor | tuple[torch.Tensor, torch.Tensor],
+    }

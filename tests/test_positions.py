@@ -4,9 +4,10 @@ from functools import partial
 
 import pytest
 import torch
+from torch._subclasses import FakeTensorMode
 
-from attnlib import alibi_bias, rotary, sinusoidal
-from attnlib.positions import check_turned_width
+from attnlib import alibi_bias, positions, rotary, sinusoidal
+from attnlib.positions import check_turned_width, rotate
 from tests import DEVICE, assert_close
 
 T, D = 5, 6
@@ -209,3 +210,42 @@ def test_what_turns_a_part_and_what_is_not_ours_may_take_any_width():
     check_turned_width(None, 5)
     with pytest.raises(ValueError, match="dim of rotary must be at most the width D = 5 of a head, got 6"):
         check_turned_width(partial(rotary, dim=6), 5)
+
+
+@pytest.mark.parametrize("interleaved", [False, True])
+@pytest.mark.parametrize("dim", [6, 4])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_rotary_is_rotate_by_its_angles_to_the_last_bit(dtype, dim, interleaved):
+    x, wide = randn(2, 3, T, 6).to(dtype), torch.float64 if dtype == torch.float64 else torch.float32
+    frequencies = 50.0 ** (-torch.arange(0, dim, 2, dtype=wide, device=DEVICE) / dim)
+    angles = torch.arange(T, device=DEVICE)[:, None] * frequencies
+    expected = rotate(x, angles.cos(), angles.sin(), interleaved=interleaved)
+    for _ in range(2):  # the second time frequencies are known
+        assert torch.equal(rotary(x, dim=dim, base=50.0, interleaved=interleaved), expected)
+
+
+def test_frequencies_are_kept_for_one_kind_only_and_from_nowhere_else():
+    x, kept = torch.randn(3, 4), positions._KEPT
+    kept.clear()
+    with torch.inference_mode():
+        first = rotary(x)
+    y = x.clone().requires_grad_()
+    rotary(y).sum().backward()  # what inference mode made would be refused here
+    assert torch.equal(rotary(x), first)
+    assert len(kept) == 1
+    assert not torch.equal(rotary(x, base=7.0), first)
+    assert not torch.equal(rotary(x, interleaved=True), first)
+    rotary(x.double())
+    assert len(kept) == 4
+    kept.clear()
+    torch.func.vmap(rotary)(torch.randn(2, 3, 4))
+    torch.func.grad(lambda x: rotary(x).sum())(x)
+    with FakeTensorMode() as mode:
+        rotary(mode.from_tensor(x))
+    torch.compile(rotary, fullgraph=True, backend="eager")(x)
+    assert not kept
+    for n in range(100):
+        rotary(x, base=float(n + 1))
+    assert len(kept) <= 64
+    with pytest.raises(TypeError, match="dim must be an int, got float"):
+        rotary(torch.zeros(3, 4), dim=4.0)

@@ -176,13 +176,16 @@ def _call(case: Case, device: torch.device, g: torch.Generator) -> list[tuple[Te
     bias = torch.randn(4, case.T, case.S, generator=g, device="cpu").to(case.dtype) if case.biased else None
     there = [_moved(x, device).requires_grad_(case.what == "gradients") for x in (q, k, v)]
     here = [x.double().requires_grad_(case.what == "gradients") for x in (q, k, v)]
-    options = {
-        "mask": None if mask is None else mask.to(device),
-        "bias": None if bias is None else bias.to(device),
-        "causal": case.causal,
-        "scale": case.scale,
-    }
-    out, expected = attention(*there, **options), _formula(*here, mask, bias, case)
+    out = attention(
+        there[0],
+        there[1],
+        there[2],
+        mask=None if mask is None else mask.to(device),
+        bias=None if bias is None else bias.to(device),
+        causal=case.causal,
+        scale=case.scale,
+    )
+    expected = _formula(here[0], here[1], here[2], mask, bias, case)
     if case.what != "gradients":
         return [(out, expected)]
     weight = torch.randn(expected.shape, generator=g, device="cpu", dtype=torch.float64)

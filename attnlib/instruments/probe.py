@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from attnlib._check import require_tensor, shape
 from attnlib.functional import attention_scores, masked_softmax
@@ -121,7 +124,7 @@ class ScoreProbe:
                 f"copy PyTorch's with MultiHeadAttention.from_torch, or give scores to score_statistics"
             )
         self._sums: dict[str, _Sums] = {}
-        self._hooks: list = []
+        self._hooks: list[RemovableHandle] = []
 
     def __enter__(self) -> ScoreProbe:
         """Attach; what was seen before is kept."""
@@ -154,9 +157,9 @@ class ScoreProbe:
         return score_table(self.heads())
 
 
-def _hook(sums: _Sums):
+def _hook(sums: _Sums) -> Callable[[nn.Module, tuple[Any, ...], dict[str, Any], object], None]:
     @torch.no_grad()
-    def watch(attend, arguments, options, output):
+    def watch(attend: nn.Module, arguments: tuple[Any, ...], options: dict[str, Any], output: object) -> None:
         q, k, *_ = arguments
         options = {name: x for name, x in options.items() if name != "sink"}  # no score of a key
         sums.add(attention_scores(q, k, **options))  # (B, H, T, S)
@@ -197,7 +200,7 @@ class _Sums:
         self.calls += 1
 
     def heads(self, module: str) -> list[ScoreStatistics]:
-        if self.totals is None or not self.totals[0].all():
+        if self.totals is None or self.largest is None or not self.totals[0].all():
             raise ValueError(f"a head of {module} must have a row with two visible keys, got none")
         rows, n, free, total, squares, top, share, saturated = self.totals
         columns = (
