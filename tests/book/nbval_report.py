@@ -38,7 +38,7 @@ TRAINED |= {
     "fig-he-looks",
     "fig-he-answer",
 }
-TRAINED |= {"fig-training-scalings", "fig-grown", "fig-probe-log", "fig-more-keys"}
+TRAINED |= {"fig-training-scalings", "fig-grown"}
 TRAINED |= {"fig-two-lookups", "fig-head-scores", "fig-head-scores-again", "HeadViewer"}
 TRAINED |= {"fig-weight-effect", "fig-two-heads"}
 TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-looks", "fig-three-losses", "fig-shares"}

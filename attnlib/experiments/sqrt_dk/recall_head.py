@@ -54,7 +54,7 @@ class RecallReader(nn.Module):
     def forward(self, steps: Tensor) -> Tensor:
         """Return the logits ``(B, 8)`` of the digits for pairs and a question ``(B, S, 2)``."""
         x = self.embed(steps)
-        return self.answer(self.attend(x[:, -1:], x)[:, 0])  # the question asks
+        return self.answer(self.attend(x[:, -1:], x)[:, 0])  # the query is the question
 
 
 def reader_facts(width: int, scale: float | None, letters: int = LETTERS, normed: bool = False) -> dict:
@@ -103,7 +103,7 @@ def questions(count: int, *, pairs: int = PAIRS, letters: int = LETTERS, seed: i
 
 @torch.no_grad()
 def weight_on_pair(reader: RecallReader, steps: Tensor) -> Tensor:
-    """Return the weight that each question gives to the pair it asks for.
+    """Return the weight that each question gives to the right pair.
 
     Args:
         reader: Trained or not.
