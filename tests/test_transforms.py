@@ -88,6 +88,8 @@ def modules(kind, **options):
 LAYER, BLOCK = modules(MultiHeadAttention), modules(TransformerBlock)
 TODAY = {"norm": "rms", "gated": True, "activation": F.silu, "bias": False}
 GATED, LAST = modules(TransformerBlock, **TODAY), modules(TransformerBlock, norm_first=False)
+OWN = modules(MultiHeadAttention, head_dim=4, qk_norm=True, softcap=3.0, sink=True)
+READER = modules(TransformerBlock, context=True)
 
 
 def weighed_by_lse(q, k, v):
@@ -178,6 +180,12 @@ CASES = {
     "MultiHeadAttention": Case(lambda x: LAYER[x.dtype](x), ((B, T, C),), lengths=({1: "T"},), roundings=16),
     "MultiHeadAttention, causal, weights": Case(
         lambda x: LAYER[x.dtype](x, causal=True, need_weights=True)[1], ((B, T, C),), lengths=({1: "T"},), roundings=16
+    ),
+    "MultiHeadAttention, a window, widths, norms, softcap and sinks of its own": Case(
+        lambda x: OWN[x.dtype](x, mask=MaskRule(causal=True, window=3), rotary=rotary), ((B, T, C),), lengths=({1: "T"},), roundings=16
+    ),
+    "TransformerBlock, a context": Case(
+        lambda x, y: READER[x.dtype](x, y, causal=True), ((B, T, C), (B, S, C)), lengths=({1: "T"}, {}), roundings=16
     ),
     "TransformerBlock": Case(lambda x: BLOCK[x.dtype](x, causal=True), ((B, T, C),), lengths=({1: "T"},), roundings=16),
     "TransformerBlock, rms, gated, rotary": Case(
