@@ -2,7 +2,8 @@
 
 A change is what differs from the last commit that main has (origin/main, where there is one). A module
 concerns what reaches it by imports, as `tools/imports.py` reads them; a data file, what names it; a pin,
-everything. What opens the built book is left to `make test`. Says what it runs and what it leaves.
+everything. What opens the built book is left to `make test`; so is what starts a process, if no code
+changed. Says what it runs and what it leaves.
 
 python tools/changed.py [--list] [arguments for pytest]
 """
@@ -28,7 +29,6 @@ PACKAGES = ("attnlib", "benchmarks", "book/_ext/paying_attention", "tests", "too
 PINS = ("requirements.txt", "constraints.txt")
 BANK = "attnlib/learn/bank/"
 STORED = (BANK, "attnlib/data/", "attnlib/widgets/static/")  # what code names without its ending
-LEFT = "not built_pages"  # the mark, in pyproject.toml
 
 
 def git(root: Path, *arguments: str) -> str | None:
@@ -90,7 +90,8 @@ class Change:
         reached = self.reach.of(tree)
         for name in sorted(reached & self.names.keys()):
             return self.names[name]
-        texts = _texts(tree).union(*(self._constants[name] for name in reached))
+        own = [self._constants[name] for name in reached if not self.reach.hands_on(name)]
+        texts = _texts(tree).union(*own)
         return next((file for file in data if reads(texts, file)), "")
 
     @cached_property
@@ -170,20 +171,26 @@ def main(arguments: list[str]) -> int:
     """Say what the change concerns, and run it."""
     commit, branch = last_on_main(ROOT)
     files = changed_files(ROOT, commit)
+    print(f"{len(files)} files differ from {branch} ({commit[:7]})", flush=True)
+    if not files:
+        return 0
     change = Change(ROOT, files, lambda file: git(ROOT, "show", f"{commit}:{file}"))
     tests, notebooks = change.tests(), change.notebooks()
-    print(f"{len(files)} files differ from {branch} ({commit[:7]})")
+    # where no code changed, what starts a process would only say again what it said before
+    left = ["built_pages"] if change.names or change.pins else ["built_pages", "starts_process"]
     for kind, found in (("notebooks", notebooks), ("files of tests", tests)):
         print(f"{len(found)} {kind}" + (":" if found else ""))
         for file, why in found.items():
             print(f"  {file}" + (f"  for {why}" if why != file else ""))
     all_tests = [name for name, path in change.paths.items() if path.name.startswith("test_")]
-    left = f"{len(change.all_notebooks) - len(notebooks)} notebooks, {len(all_tests) - len(tests)} test files"
-    print(f"left to `make test`: {left}, what opens the built book, coverage and mutants", flush=True)
+    others = (
+        f"{len(change.all_notebooks) - len(notebooks)} notebooks, {len(all_tests) - len(tests)} test files"
+    )
+    print(f"left to `make test`: {others}, the marks {' and '.join(left)}, coverage and mutants", flush=True)
     if "--list" in arguments or not (tests or notebooks):
         return 0
-    command = [sys.executable, "-m", "pytest", *arguments, "-m", LEFT, *notebooks, *tests]
-    code = subprocess.run(command, cwd=ROOT, check=False).returncode
+    command = [sys.executable, "-m", "pytest", *arguments, "-m", " and ".join(f"not {mark}" for mark in left)]
+    code = subprocess.run([*command, *notebooks, *tests], cwd=ROOT, check=False).returncode
     return 0 if code == 5 else code  # nothing left to run, once what opens the built book is out
 
 

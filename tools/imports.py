@@ -87,7 +87,7 @@ class Reach:
         called: dict[str, set[str]] = {}
         dotted: set[str] = set()
         for target, alias in imported(tree):
-            if not self._hands_on(target):
+            if not self.hands_on(target):
                 dotted.add(target)
             called.setdefault(alias, set()).add(alias if target.startswith(f"{alias}.") else target)
         inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
@@ -107,14 +107,14 @@ class Reach:
         first, *rest = dotted[len(module) + 1 :].split(".")
         further = self._tops[module].get(first)
         above = {one + THROUGH for one in prefixes(module)[:-1]}
-        if further and self._hands_on(module) and further.partition(".")[0] in self.files:
+        if further and self.hands_on(module) and further.partition(".")[0] in self.files:
             return above | {module + THROUGH} | self.makers(".".join([further, *rest]))
         return above | {module}
 
     def _is_name(self, node: ast.AST) -> bool:
         """Tell whether a node is a text with dots in it; that of a mere package says where data stand."""
         text = node.value if isinstance(node, ast.Constant) else None
-        return isinstance(text, str) and "." in text and not self._hands_on(text)
+        return isinstance(text, str) and "." in text and not self.hands_on(text)
 
     @cached_property
     def _tops(self) -> dict[str, dict[str, str]]:
@@ -124,7 +124,7 @@ class Reach:
             for name, tree in self.trees.items()
         }
 
-    def _hands_on(self, name: str) -> bool:
+    def hands_on(self, name: str) -> bool:
         """Tell whether a name is that of a package which makes nothing itself."""
         return name in self.files and all(isinstance(n, PLAIN) for n in self.trees[name].body)
 
