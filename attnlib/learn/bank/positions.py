@@ -21,7 +21,7 @@ def _blind(x: Tensor) -> Tensor:
 
 
 def _one_pair(x: Tensor) -> Tensor:
-    """Return the words, the third of which has also heard the fourth."""
+    """Return the tokens, the third with the fourth added."""
     out = x.clone()
     out[2] = x[2] + 0.5 * x[3]
     return out
@@ -34,26 +34,26 @@ def _ring(T: int) -> Tensor:
 
 
 def _suspects(T: int, says: dict[str, str]) -> list[tuple[Callable[[Tensor], Tensor], bool, str]]:
-    """Return functions of T words: whether each sees their order, and what is said of a test that errs."""
-    places = sinusoidal(T, 4).double()
+    """Return functions of T tokens: whether each sees their order, and what is said of a test that errs."""
+    positions = sinusoidal(T, 4).double()
     return [
         (torch.tanh, False, says["word_by_word"]),
         (_blind, False, says["no_positions"]),
         (lambda x: x.mean(0).expand_as(x), False, says["mean_of_all"]),
         (lambda x: x + sum(x.abs()), False, says["sum_of_sizes"]),
         (lambda x: attention(x, x, x, causal_mask(T)), True, says["causal"]),
-        (lambda x: _blind(x + places), True, says["sinusoids"]),
+        (lambda x: _blind(x + positions), True, says["sinusoids"]),
         (lambda x: attention(rotary(x), rotary(x), x), True, says["turned"]),
         (_one_pair, True, says["one_pair"]),
         (lambda x: attention(x, x, x, bias=alibi_bias(8, T)[0].double()), True, says["both_sides"]),
         (lambda x: attention(x, x, x, bias=_ring(T)), True, says["ring"]),
         (lambda x: x.roll(1, 0), True, says["next_place"]),
-        (lambda x: _blind(x + places / 1000), True, says["faint"]),
+        (lambda x: _blind(x + positions / 1000), True, says["faint"]),
     ]
 
 
 def order_test(answer: object, says: dict[str, str]) -> str | None:
-    """Grade a test that tells whether a function sees the order of its words."""
+    """Grade a test that tells whether a function sees the order of its tokens."""
     x = normal(6, 4, seed=0).double()
     found, errs, blind = [], [], False
     for function, sees, words in _suspects(6, says):
@@ -80,7 +80,7 @@ def _shift(angle: Callable[[float, float], float]) -> Callable:
 
 
 def shift_matrix(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the matrix that moves a sinusoid by k places."""
+    """Grade the matrix that moves a sinusoid by k positions."""
     right = _shift(lambda k, theta: k * theta)
     mistakes = [
         (lambda k, t: right(k, t).mT, says["back"]),
@@ -204,7 +204,7 @@ def _step(
     values: bool = False,
     interleaved: bool = False,
 ) -> Callable:
-    """Return a cached step; ``query`` and ``key`` say how far from its place the new word is put, None for 0."""
+    """Return a cached step; ``query`` and ``key`` say how far off the new token is put, None for 0."""
 
     def step(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, kept: Tensor) -> Tensor:
         S = len(keys)
@@ -219,7 +219,7 @@ def _step(
 
 def _step_mistakes(says: dict[str, str]) -> list[tuple[Callable, str]]:
     """Return every mixture of the planted bugs, and the ways to count wrongly."""
-    places = {
+    offsets = {
         (0, 0): "",
         (None, None): says["word_at_0"],
         (0, None): says["key_at_0"],
@@ -230,8 +230,8 @@ def _step_mistakes(says: dict[str, str]) -> list[tuple[Callable, str]]:
         (1, 1): says["word_too_far"],
     }
     found = []
-    for (query, key), again, values in itertools.product(places, (False, True), (False, True)):
-        bugs = [places[query, key], again and says["keys_turned_again"], values and says["value_turned"]]
+    for (query, key), again, values in itertools.product(offsets, (False, True), (False, True)):
+        bugs = [offsets[query, key], again and says["keys_turned_again"], values and says["value_turned"]]
         said = [words for words in bugs if words]
         if said:
             words = said[0] if len(said) == 1 else says["more_than_one"].format(first=said[0])
