@@ -12,10 +12,10 @@ import torch
 def pick_device() -> torch.device:
     """Choose the device: ``ATTNLIB_DEVICE`` if set, else CUDA, else Apple's MPS, else the CPU.
 
-    A GPU first computes a few small cases of attention, once in a process. If one comes out wrong, a warning
-    names it, and the CPU is chosen instead, unless ``ATTNLIB_DEVICE`` asked for that device. ``python -m
-    attnlib doctor --check`` tells more. It changes nothing: how a GPU rounds (TF32) is set by whoever
-    compares digits.
+    MPS first computes a few small cases of attention, once in a process, since PyTorch's backend for it has
+    computed some wrongly without an error. If one comes out wrong, a warning names it, and the CPU is chosen
+    instead, unless ``ATTNLIB_DEVICE`` asked for MPS. ``python -m attnlib doctor --check`` tries more, on CUDA
+    too. It changes nothing: how a GPU rounds (TF32) is set by whoever compares digits.
 
     Returns:
         The device.
@@ -26,7 +26,7 @@ def pick_device() -> torch.device:
     """
     wanted = os.environ.get("ATTNLIB_DEVICE", "").strip()
     device = _named(wanted) if wanted else _best()
-    if device.type not in ("cuda", "mps"):
+    if device.type != "mps":
         return device
     wrong = _wrong(str(device))
     if not wrong:

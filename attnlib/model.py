@@ -114,7 +114,7 @@ class Decoder(nn.Module):
 
         Nothing is read back from the device: the model can be compiled and exported whole, and a GPU does
         not wait. What is out of the vocabulary is therefore named on a CPU only; a GPU stops by itself.
-        With ``rotary`` on a GPU, PyTorch 2.11 exports it for the sizes it is shown only.
+        With ``rotary`` or ``alibi`` on a GPU, PyTorch 2.11 exports it for the sizes it is shown only.
 
         Several documents in a row, and rows of different lengths with padding on the left, are told by
         ``mask`` and ``positions``; each then gets what it gets alone::

@@ -367,9 +367,9 @@ class MultiHeadAttention(nn.Module):
             weight = self.k_proj.weight
             return torch.empty(0, dtype=dtype or weight.dtype, device=device or weight.device)
         if dtype is None or device is None:
-            weights = (p for p in self.parameters() if p.is_floating_point())
-            weight = next(weights, torch.empty(0, device=device or "cpu"))
-            dtype, device = dtype or weight.dtype, device or weight.device
+            held = [*self.parameters(), *self.buffers()]  # quantised weights are no parameters
+            device = device or next((t.device for t in held), "cpu")
+            dtype = dtype or next((t.dtype for t in held if t.is_floating_point()), None)
         with torch.no_grad():
             keys: Tensor = self.k_proj(torch.zeros(1, self.embed_dim, dtype=dtype, device=device))
         return keys  # (1, Hkv * D)

@@ -71,10 +71,13 @@ def test_a_gpu_that_was_asked_for_is_taken_and_what_is_wrong_is_said(monkeypatch
         assert pick_device() == torch.device("mps")
 
 
-def test_the_cpu_is_what_a_gpu_is_held_against(monkeypatch):
+def test_the_cpu_and_cuda_are_not_tried(monkeypatch):
     monkeypatch.setenv("ATTNLIB_DEVICE", "cpu")
     monkeypatch.setattr(device, "_wrong", lambda name: ("all",))
     assert pick_device() == torch.device("cpu")
+    monkeypatch.delenv("ATTNLIB_DEVICE")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert pick_device() == torch.device("cuda")  # where trying takes seconds, only doctor tries
 
 
 def test_a_device_is_tried_once(monkeypatch):
