@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 
-PLAIN = (ast.Import, ast.ImportFrom, ast.Expr, ast.Assign)  # all there is in a package that only hands on
 THROUGH = " (handed on)"
 
 
@@ -106,7 +105,7 @@ class Reach:
             return set()
         first, *rest = dotted[len(module) + 1 :].split(".")
         further = self._tops[module].get(first)
-        above = {one + THROUGH for one in prefixes(module)[:-1]}
+        above = {one + THROUGH for one in prefixes(module)[:-1] if one in self.files}
         if further and self.hands_on(module) and further.partition(".")[0] in self.files:
             return above | {module + THROUGH} | self.makers(".".join([further, *rest]))
         return above | {module}
@@ -126,7 +125,14 @@ class Reach:
 
     def hands_on(self, name: str) -> bool:
         """Tell whether a name is that of a package which makes nothing itself."""
-        return name in self.files and all(isinstance(n, PLAIN) for n in self.trees[name].body)
+        return name in self.files and all(map(_is_plain, self.trees[name].body))
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    """Tell whether a statement imports, tells, or sets a name like ``__all__``."""
+    if isinstance(node, ast.Assign):
+        return all(isinstance(to, ast.Name) and to.id.startswith("__") for to in node.targets)
+    return isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr))
 
 
 def _top(tree: ast.Module) -> ast.Module:

@@ -13,11 +13,15 @@ TREE = {
     "attnlib/core.py": "def add(a, b):\n    return a + b\n",
     "attnlib/runs.py": "def load():\n    return open('data/positions.json')\n",
     "attnlib/learn/bank/__init__.py": "TOPICS = ['adding', 'looking']\n",
+    "tests/__init__.py": "",
     "tests/test_core.py": "from attnlib.core import add\n",
     "tests/test_runs.py": "from attnlib.runs import load\n",
     "tests/book/conftest.py": "from attnlib.core import add\n",
-    "tests/book/test_front.py": "TEXT = ROOT / 'book/index.md'\n",
-    "tests/book/test_forms.py": "NOTEBOOKS = ROOT.glob('*.ipynb')\n",
+    "tests/book/test_front.py": "from tests.book import ROOT\nTEXT = ROOT / 'book/index.md'\n",
+    "tests/book/__init__.py": "from tests.book.stored import NOTEBOOKS\nfrom tests.book.places import ROOT\n",
+    "tests/book/places.py": "ROOT = 'here'\n",
+    "tests/book/stored.py": "NOTEBOOKS = sorted(ROOT.glob('*.ipynb'))\n",
+    "tests/book/test_forms.py": "from tests.book import NOTEBOOKS\nNOTEBOOKS[0]\n",
 }
 
 
