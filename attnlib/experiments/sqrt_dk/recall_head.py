@@ -22,7 +22,7 @@ DIGITS = 8  # to choose the values from
 PAIRS = 8  # of a question
 
 
-class RecallReader(nn.Module):
+class RecallModel(nn.Module):
     """Name the digit of a letter: one head of attention, whose query attends to all pairs.
 
     At the start queries and keys have numbers of about unit variance, so that the scale alone decides how far
@@ -43,9 +43,9 @@ class RecallReader(nn.Module):
 
     @property
     def facts(self) -> dict:
-        """What there is to say of the reader as it is now."""
+        """What there is to say of the model as it is now."""
         normed = isinstance(self.attend.q_proj, nn.Sequential)
-        return reader_facts(self.attend.embed_dim, self.attend.scale, self.letter.num_embeddings, normed)
+        return model_facts(self.attend.embed_dim, self.attend.scale, self.letter.num_embeddings, normed)
 
     def embed(self, steps: Tensor) -> Tensor:
         """Return a vector of about unit variance ``(B, S, C)`` for each pair ``(B, S, 2)``."""
@@ -57,8 +57,8 @@ class RecallReader(nn.Module):
         return self.answer(self.attend(x[:, -1:], x)[:, 0])  # the query is the question
 
 
-def reader_facts(width: int, scale: float | None, letters: int = LETTERS, normed: bool = False) -> dict:
-    """Return what there is to say of a `RecallReader`.
+def model_facts(width: int, scale: float | None, letters: int = LETTERS, normed: bool = False) -> dict:
+    """Return what there is to say of a `RecallModel`.
 
     Args:
         width: Of queries, keys and values.
@@ -102,18 +102,18 @@ def questions(count: int, *, pairs: int = PAIRS, letters: int = LETTERS, seed: i
 
 
 @torch.no_grad()
-def weight_on_pair(reader: RecallReader, steps: Tensor) -> Tensor:
+def weight_on_pair(model: RecallModel, steps: Tensor) -> Tensor:
     """Return the weight that each question gives to the right pair.
 
     Args:
-        reader: Trained or not.
+        model: Trained or not.
         steps: Pairs and a question ``(B, S, 2)``, from `questions`.
 
     Returns:
         ``(B,)``.
     """
-    x = reader.embed(steps)
-    _, weights = reader.attend(x[:, -1:], x, need_weights=True)  # (B, 1, 1, S)
+    x = model.embed(steps)
+    _, weights = model.attend(x[:, -1:], x, need_weights=True)  # (B, 1, 1, S)
     asked = steps[:, :-1, 0] == steps[:, -1:, 0]  # (B, S - 1), the question itself left out
     return (weights[:, 0, 0, :-1] * asked).sum(-1)
 
@@ -135,41 +135,41 @@ class RecallRun(NamedTuple):
         return self.losses.setting
 
 
-def train_reader(
-    reader: RecallReader,
+def train_recall(
+    model: RecallModel,
     *,
     steps: int = 120,
     lr: float = 1e-3,
     seed: int = 0,
     optimizer: type[torch.optim.Optimizer] = torch.optim.Adam,
-    watch: Callable[[RecallReader], object] | None = None,
+    watch: Callable[[RecallModel], object] | None = None,
     every: int = 5,
 ) -> RecallRun:
-    """Train a reader, in place, on batches of 32 questions after eight pairs.
+    """Train a model, in place, on batches of 32 questions after eight pairs.
 
     Args:
-        reader: What to train.
+        model: What to train.
         steps: How many batches.
         lr: Learning rate.
         seed: Of the batches.
         optimizer: How to take a step. Gradients are not shortened.
-        watch: A function of the reader, called again and again during the training.
+        watch: A function of the model, called again and again during the training.
         every: Batches between two calls.
 
     Returns:
         The losses, and what was seen.
     """
-    letters = reader.letter.num_embeddings
+    letters = model.letter.num_embeddings
     done, seen = 0, []
 
     def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
         nonlocal done
         if watch is not None and done % every == 0:
-            seen.append(watch(reader))
+            seen.append(watch(model))
         done += 1
         return recall(32, PAIRS, keys=letters, values=DIGITS, generator=generator)
 
-    losses = fit(reader, batch, steps=steps, lr=lr, seed=seed, max_norm=None, optimizer=optimizer)
+    losses = fit(model, batch, steps=steps, lr=lr, seed=seed, max_norm=None, optimizer=optimizer)
     return RecallRun(losses, seen)
 
 
@@ -191,7 +191,7 @@ def stored() -> dict:
         usual = "at variance 1" if size == 1 else f"{size} times too large"
         starts = {"scaled": usual, "smaller": "smaller", "PyTorch": "as nn.Linear comes"}
         return {
-            **reader_facts(width, scale, normed=normed),
+            **model_facts(width, scale, normed=normed),
             "weights": _weights(width, normed),
             "queries and keys start": starts[start],
             **dict.fromkeys(("reader", "size", "start", "spread")),
@@ -208,7 +208,7 @@ def stored() -> dict:
 @cache
 def _weights(width: int, normed: bool) -> int:
     with torch.random.fork_rng(devices=[]), torch.device("meta"):  # shapes alone
-        reader = RecallReader(width)
+        model = RecallModel(width)
         if normed:
-            normalise_queries_and_keys(reader.attend)
-    return count_parameters(reader)
+            normalise_queries_and_keys(model.attend)
+    return count_parameters(model)
