@@ -46,6 +46,11 @@ def flag(condition: bool) -> bool:
     return True if condition else False  # noqa: SIM210 - bool() of a symbol stays a symbol
 
 
+def transformed() -> bool:
+    """Tell whether `torch.func` or `vmap` is at work, for which few kernels have rules."""
+    return torch._C._functorch.maybe_current_level() is not None
+
+
 def finite(x: Tensor) -> bool | None:
     """Look whether a sum is finite, which a single NaN or infinity prevents; None where nobody can."""
     if torch.compiler.is_compiling() or x.is_meta:

@@ -146,7 +146,7 @@ class MaskRule:
         S = T if S is None else S
         require_whole("S", S, 0)
         self.check(S)
-        device = next((x.device for x in self._tensors()), device)
+        device = next((x.device for x in self.tensors()), device)
         seen = self.tile(torch.arange(T, device=device) + (S - T), torch.arange(S, device=device))
         return seen.expand(*seen.shape[:-2], T, S)
 
@@ -160,7 +160,7 @@ class MaskRule:
         Returns:
             What broadcasts to ``(n, m)``, or to ``(B, 1, n, m)``.
         """
-        batch = next((len(x) for x in self._tensors() if self._by_sequence(x)), None)
+        batch = next((len(x) for x in self.tensors() if self._by_sequence(x)), None)
         b = 0 if batch is None else torch.arange(batch, device=j.device)[:, None, None, None]
         if not any(rule.documents is not None for rule in (self, *self.also)):
             return self(b, 0, i[:, None], j)
@@ -245,7 +245,7 @@ class MaskRule:
             lengths = rule.lengths
             if lengths is not None and lengths.numel() and truth((lengths < 0).any() | (lengths > S).any()):
                 raise ValueError(f"lengths must lie between 0 and S = {S}, got {lengths.tolist()}")
-        for x in self._tensors():
+        for x in self.tensors():
             if place is not None and x.device != place:
                 raise ValueError(
                     f"a rule's documents and lengths must be on the device of q, {place}, got {x.device}"
@@ -254,6 +254,11 @@ class MaskRule:
                 raise ValueError(
                     f"a rule for B = {len(x)} sequences must fit scores (B, H, T, S), got scores {target}"
                 )
+
+    def tensors(self) -> list[Tensor]:
+        """Return all documents and lengths."""
+        every = (x for rule in (self, *self.also) for x in (rule.documents, rule.lengths))
+        return [x for x in every if x is not None]
 
     @property
     def only_causal(self) -> bool:
@@ -270,10 +275,6 @@ class MaskRule:
     def _is_local(self) -> bool:
         """Whether it compares the position of a query with that of a key."""
         return self.causal or self.window is not None or self.ahead is not None
-
-    def _tensors(self) -> list[Tensor]:
-        every = (x for rule in (self, *self.also) for x in (rule.documents, rule.lengths))
-        return [x for x in every if x is not None]
 
     def _by_sequence(self, x: Tensor) -> bool:
         return x.ndim == 2 or any(x is rule.lengths for rule in (self, *self.also))

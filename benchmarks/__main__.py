@@ -1,7 +1,8 @@
-"""Print a table of ratios: ``python -m benchmarks``."""
+"""Print a table of ratios: ``python -m benchmarks``; ``--rules`` measures the backends of rules instead."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from statistics import median
 
@@ -12,12 +13,14 @@ from torch import Tensor, nn
 from attnlib import (
     Decoder,
     MultiHeadAttention,
+    alibi_bias,
     attention,
     causal_mask,
     padding_mask,
     pick_device,
     rotary,
     sliding_window_attention,
+    sliding_window_mask,
     tiled_attention,
 )
 from attnlib.instruments.counters import count_peak_bytes
@@ -127,6 +130,87 @@ def less(device: torch.device) -> Iterator[Row]:
     )
 
 
+def four_axes(device: torch.device) -> Iterator[Row]:
+    """Compare what PyTorch would take its slow path for with what it takes the quick one for."""
+    T = 1024
+    q, k, v = torch.randn(3, 2, 8, T, 64).to(device)
+    bias = alibi_bias(8, T, device=device)
+    hidden = ~causal_mask(T, device=device)
+    full = bias.masked_fill(hidden, float("-inf"))[None]
+    five = [x.unflatten(0, (1, 2)) for x in (q, k, v)]
+    padding = padding_mask(torch.tensor([T, T - 100], device=device), T)
+    one = q[:, :, :1]
+    sdpa = F.scaled_dot_product_attention
+    work: dict[str, tuple[Work, Work]] = {
+        "bias of three axes": (
+            lambda: attention(q, k, v, bias=bias),
+            lambda: sdpa(q, k, v, attn_mask=bias[None]),
+        ),
+        "ALiBi, causal": (
+            lambda: attention(q, k, v, bias=bias, causal=True),
+            lambda: sdpa(q, k, v, attn_mask=full),
+        ),
+        "five axes": (lambda: attention(*five), lambda: sdpa(q, k, v)),
+        "values half as wide": (lambda: attention(q, k, v[..., :32]), lambda: sdpa(q, k, v)),
+        "one query, padding": (
+            lambda: attention(one, k, v, padding),
+            lambda: sdpa(one, k, v, attn_mask=padding),
+        ),
+        "window 256": (
+            lambda: sliding_window_attention(q, k, v, window=256),
+            lambda: in_flat_blocks(q, k, v, 256),
+        ),
+    }
+    for name, (ours, theirs) in work.items():
+        yield (
+            f"`attention`, {name}, against PyTorch with four axes",
+            str(tuple(q.shape)),
+            "float32",
+            ratio(ours, theirs, device),
+        )
+    yield (
+        "`causal_mask(2048)` against `ones.tril()`",
+        "",
+        "bool",
+        ratio(
+            lambda: causal_mask(2048, device=device),
+            lambda: torch.ones(2048, 2048, dtype=torch.bool, device=device).tril(),
+            device,
+        ),
+    )
+    mask = sliding_window_mask(4096, window=256, device=device)
+    q, k, v = torch.randn(3, 1, 8, 4096, 64).to(device)
+    found = count_peak_bytes(lambda: sliding_window_attention(q, k, v, window=256)) / count_peak_bytes(
+        lambda: sdpa(q, k, v, attn_mask=mask)
+    )
+    yield (
+        "`sliding_window_attention`: peak memory against the dense mask",
+        "(1, 8, 4096, 64)",
+        "float32",
+        found,
+    )
+
+
+def in_flat_blocks(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
+    """Compute a sliding window by PyTorch alone: each block of queries with its own keys and those before."""
+    B, H, T, D = q.shape
+    n = T // window
+
+    def flat(x: Tensor) -> Tensor:
+        return x.transpose(1, 2).reshape(B * n, H, -1, D)
+
+    def keys(x: Tensor) -> Tensor:
+        return flat(F.pad(x, (0, 0, window, 0)).unfold(-2, 2 * window, window).mT)
+
+    i = torch.arange(window, device=q.device)[:, None] + window
+    j = torch.arange(2 * window, device=q.device)
+    seen = (j <= i) & (j > i - window)
+    seen = seen & (torch.arange(n, device=q.device)[:, None, None] * window + j >= window)  # (n, w, 2w)
+    mask = seen.repeat(B, 1, 1)[:, None]
+    out = F.scaled_dot_product_attention(flat(q.unflatten(2, (n, window))), keys(k), keys(v), attn_mask=mask)
+    return out.unflatten(0, (B, n)).transpose(1, 2).flatten(2, 3)
+
+
 def generation(device: torch.device) -> Iterator[Row]:
     """Measure cached generation of 256 tokens against uncached."""
     batch, start = (8, 768) if device.type == "cuda" else (1, 1)
@@ -190,6 +274,7 @@ def rows(device: torch.device) -> Iterator[Row]:
         for size in SIZES:
             yield from kernels(size, dtype, device)
             yield from layers(size, dtype, device)
+    yield from four_axes(device)
     yield from less(device)
     yield from generation(device)
     yield from decoding(device)
@@ -197,6 +282,11 @@ def rows(device: torch.device) -> Iterator[Row]:
 
 def main() -> None:
     """Measure and print."""
+    if "--rules" in sys.argv[1:]:
+        from benchmarks import rules
+
+        rules.main()
+        return
     device = pick_device()
     torch.manual_seed(0)
     print(f"torch {torch.__version__} on {device}, medians of {RUNS}\n")

@@ -13,8 +13,9 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from attnlib._heads import fits_kernel
-from attnlib._modes import first_derivatives_only, flag, product_dtype, same_length, truth
+from attnlib._modes import first_derivatives_only, flag, product_dtype, same_length, transformed, truth
 from attnlib._plan import Plan
+from attnlib.backends import flex, measured, varlen
 from attnlib.backends.blocks import SMALL, in_blocks, saves
 from attnlib.backends.dense import dense_attention, not_finite
 from attnlib.backends.fused import fused_attention, kernel_mask
@@ -24,6 +25,7 @@ from attnlib.backends.tiled import tiled
 LARGEST_SCALE = 1e6
 # by how much that rounding may change a weight, as a share of it
 ROUNDING = 2**-7
+STRUCTURED = {"varlen": varlen, "flex": flex}  # what reads a rule without its table, on CUDA
 TILE = 512  # rows and columns of a tile
 
 
@@ -46,9 +48,24 @@ def attend(plan: Plan) -> Tensor:
     plan = settled(plan)
     if plan.rule is None or _can_be_told(plan):
         return compute(plan)
+    if plan.device.type == "cuda" and _structured(plan):
+        for name in measured.order(plan):
+            if name in STRUCTURED and STRUCTURED[name].can(plan):
+                return first_derivatives_only(STRUCTURED[name].run(plan))
+            if name == "blocks":
+                break
     if saves(plan):
         return in_blocks(plan, compute)
     return compute(plan._replace(mask=plan.seen(), rule=None))
+
+
+def _structured(plan: Plan) -> bool:
+    """Tell whether a plan has no more than four axes of one kind, and a rule."""
+    more = (plan.mask, plan.bias, plan.softcap, plan.sink)
+    if any(x is not None for x in more) or plan.dropout or _forward_ad() or transformed():
+        return False
+    scale = plan.scale is None or 0 < plan.scale <= LARGEST_SCALE
+    return scale and fits_kernel(plan.q, plan.k, plan.v)
 
 
 def settled(plan: Plan) -> Plan:

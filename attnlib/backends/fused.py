@@ -73,7 +73,9 @@ def kernel_mask(plan: Plan) -> Tensor | None:
     one_row = plan.mask.ndim < 2 or plan.mask.shape[-2] == 1
     # the kernel for CPUs makes numbers of a mask itself, after one row was spread over all queries
     return (
-        as_numbers(plan.mask, plan.q.dtype) if one_row and plan.T > 1 and plan.device.type == "cpu" else plan.mask
+        as_numbers(plan.mask, plan.q.dtype)
+        if one_row and plan.T > 1 and plan.device.type == "cpu"
+        else plan.mask
     )
 
 
