@@ -271,22 +271,42 @@ def cache_case(draw):
     B, H, D = draw.size(), draw.size(), draw.size()
     T = draw.size()
     pieces, room = cuts(draw, T), T + draw.pick(0, 2)
+    first = None
+    if draw.chance(0.4):  # a window that rolls, beside the first positions
+        room = draw.whole(1, T + 1)
+        first = draw.whole(0, room - 1)
+    returned, kept = rolled(pieces, room, first or 0)
     inputs = {name: draw.normal((B, H, T, D), dtype) for name in ("k", "v")}
     used = draw.chance(0.3)
 
     def call(function, t):
-        cache = function(B, H, room, D, dtype=dtype, device=DEVICE)
+        cache = function(B, H, room, D, dtype=dtype, device=DEVICE, keep_first=first)
         if used:
             cache.append(t["k"], t["v"])
             cache.reset()
         for start, end in pieces:
             k, v = cache.append(t["k"][:, :, start:end], t["v"][:, :, start:end])
-        assert cache.length == T
+        assert (cache.length, cache.next_position) == (len(kept), T)
         assert cache.max_length == room
+        assert cache.positions_with(0).tolist() == kept
         return k.clone(), v.clone()
 
-    text = words(**inputs, pieces=pieces, room=room)
-    return Case("KVCache", dtype, text, call, lambda a, t: (t["k"], t["v"]), inputs)
+    def expected(a, t):
+        return t["k"][..., returned, :], t["v"][..., returned, :]
+
+    text = words(**inputs, pieces=pieces, room=room, keep_first=first)
+    return Case("KVCache", dtype, text, call, expected, inputs)
+
+
+def rolled(pieces, room, first):
+    """Return the positions that the last piece gets from a cache, and those that the cache keeps."""
+    kept, returned = [], []
+    for start, end in pieces:
+        given = kept + list(range(start, end))
+        over = len(given) > room and len(kept) == room  # the first new position pushes one out
+        returned = given[:first] + given[first + over :]
+        kept = given if len(given) <= room else given[:first] + given[len(given) - (room - first) :]
+    return returned, kept
 
 
 def block_case(draw):

@@ -47,7 +47,10 @@ def rotary_case(draw):
     positions = None
     if draw.chance(0.6):
         far = draw.pick(5, 50, 5000)
-        positions = torch.randint(-far, far, draw.fitting(shape[:-1]) or (1,), generator=draw.generator)
+        fits = draw.fitting(shape[:-1]) or (1,)
+        if len(fits) > 1:  # an axis for each of (..., T): two alone could be of sequences or of heads
+            fits = (1,) * (len(shape) - 1 - len(fits)) + tuple(fits)
+        positions = torch.randint(-far, far, fits, generator=draw.generator)
         positions = draw.placed(positions.to(DEVICE, draw.pick(torch.int64, torch.int32)))
 
     def call(function, t):
