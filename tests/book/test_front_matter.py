@@ -17,7 +17,7 @@ def test_the_map_has_every_chapter_and_an_arc_for_each_that_it_says_it_needs():
     assert [chapters[number - 1].needs for number in (1, 4, 6, 7)] == [[], [3], [3], [1, 3, 6]]
     svg = drawing(chapters, ["#"] * len(chapters))
     assert len(re.findall(r"<path d=.M\d+ \d+C", svg)) == sum(len(chapter.needs) for chapter in chapters)
-    assert 'aria-label="7. Complexity. What does looking everywhere cost? Needs 1, 3 and 6."' in svg
+    assert 'aria-label="7. Complexity. What does attending to everything cost? Needs 1, 3 and 6."' in svg
 
 
 def test_the_cards_of_the_landing_page_ask_the_questions_of_the_chapters():
