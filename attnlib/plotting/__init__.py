@@ -22,7 +22,7 @@ from attnlib.plotting.complexity.parallel import sequential_steps
 from attnlib.plotting.complexity.roofline import roofline
 from attnlib.plotting.complexity.tiling import table_in_strips, tiles
 from attnlib.plotting.complexity.traffic import traffic
-from attnlib.plotting.complexity.windows import window_reach
+from attnlib.plotting.complexity.windows import receptive_field
 from attnlib.plotting.complexity.written_state import written_state
 from attnlib.plotting.copying import copy_steps
 from attnlib.plotting.grids import grid_row, heatmap, mask_row
@@ -119,6 +119,7 @@ __all__ = [
     "product_tables",
     "project",
     "questions",
+    "receptive_field",
     "roofline",
     "scaled_bars",
     "scatter",
@@ -149,7 +150,6 @@ __all__ = [
     "under_words",
     "unrolled_network",
     "whole_model",
-    "window_reach",
     "word_map",
     "writing_model",
     "written_state",

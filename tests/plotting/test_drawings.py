@@ -89,7 +89,7 @@ DRAWINGS = {
     ),
     "memories": plotting.two_memories("141 GB", "0.2 MB"),
     "sequential steps": plotting.sequential_steps(8192, "LSTM", "attention"),
-    "window": plotting.window_reach(10, 3, 3),
+    "window": plotting.receptive_field(10, 3, 3),
     "state": plotting.written_state([("a", 3), ("b", 5)], "a"),
     "shared state": plotting.written_state([("a", 3), ("b", 5), ("c", 6)], "a", shared={"c": (0.5, 0.5)}),
     "corrected state": plotting.written_state([("a", 3), ("b", 5), ("a", 7)], "a", rules=("add", "correct")),

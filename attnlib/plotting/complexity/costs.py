@@ -67,7 +67,7 @@ def _bytes(number: float) -> str:
 
 
 def token_bill(d: int, lengths: Sequence[int]) -> Drawing:
-    """Draw what each token pays in a layer of attention: 2d for its projections, n for the core.
+    """Draw what each token costs in a layer of attention: 2d for its projections, n for the core.
 
     Both parts in units of ``4 d`` operations, to scale and with their numbers; then the share of the core.
 

@@ -1,4 +1,4 @@
-"""The two memories of a GPU: one large and far, and one in each processor, small and near."""
+"""The two memories of a GPU: one large and slow, and one in each processor, small and fast."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from attnlib.plotting.kit.style import GRID, INK, MUTED
 
 EDGE = 8  # margins
 SHELF = 100  # slow memory
-ROAD = 66  # between slow memory and the chip
+BUS = 84  # between slow memory and the chip
 GAP = 6  # between processors
 CELL = 94  # the width of a processor
 HIGH = 74  # its height
@@ -18,7 +18,7 @@ INSIDE = 10  # around its processors
 
 
 def two_memories(slow: str, fast: str) -> Drawing:
-    """Draw a GPU as processors, each with fast memory of its own, and a narrow road to slow memory.
+    """Draw a GPU as processors, each with fast memory of its own, and a narrow bus to slow memory.
 
     Args:
         slow: How large the slow memory is.
@@ -27,7 +27,7 @@ def two_memories(slow: str, fast: str) -> Drawing:
     Returns:
         The drawing, as the last expression of a cell.
     """
-    left = EDGE + SHELF + ROAD
+    left = EDGE + SHELF + BUS
     wide = 2 * INSIDE + ACROSS * (CELL + GAP) - GAP
     high = TITLE + INSIDE + DOWN * (HIGH + GAP) - GAP
     picture = Drawing(left + wide + EDGE, high + 2 * EDGE)
@@ -35,9 +35,9 @@ def two_memories(slow: str, fast: str) -> Drawing:
     picture.rect(EDGE, EDGE, SHELF, high, fill=GRID, opacity=0.7)
     picture.text(EDGE + SHELF / 2, middle - 9, "slow memory", bold=True)
     picture.text(EDGE + SHELF / 2, middle + 10, slow, colour=MUTED)
-    for y, far, near in ((middle - 4, 4, ROAD - 4), (middle + 4, ROAD - 4, 4)):
+    for y, far, near in ((middle - 4, 4, BUS - 4), (middle + 4, BUS - 4, 4)):
         picture.arrow((EDGE + SHELF + far, y), (EDGE + SHELF + near, y))
-    picture.text(EDGE + SHELF + ROAD / 2, middle - 20, "slow road", colour=MUTED)
+    picture.text(EDGE + SHELF + BUS / 2, middle - 20, "memory bus", colour=MUTED)
     picture.rect(left, EDGE, wide, high, edge=INK, thick=1.6, round=8)
     picture.text(left + wide / 2, EDGE + TITLE / 2 + 2, "GPU chip", bold=True)
     for n in range(ACROSS * DOWN):

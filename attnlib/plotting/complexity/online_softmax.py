@@ -73,7 +73,7 @@ def _rows(scores, values, size) -> list[tuple[float, float, tuple]]:
 
 
 def _bars(picture, left, base, scores, m, new, b, size) -> None:
-    """Draw the bars of all keys read so far, and empty places for the rest."""
+    """Draw the bars of all keys read so far, and empty cells for the rest."""
     S = len(scores)
     picture.line((left, base), (left + S * SLOT, base), colour=GRID)
     for j, s in enumerate(scores):
