@@ -191,6 +191,8 @@ def test_the_first_cell_installs_on_colab_only(path):
     assert "remove-cell" in colab.metadata.tags
     assert 'if "google.colab" in sys.modules:' in colab.source
     assert f"git+{CONFIG['repository']['url']}" in colab.source
+    [line] = [line for line in colab.source.splitlines() if "%pip" in line]
+    assert line.endswith('"'), "a magic ends with its line: whatever goes on below it is not part of it"
 
 
 @chapters
