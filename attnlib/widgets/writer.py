@@ -29,7 +29,7 @@ SHOWN = 6  # of the tokens that may come next
 
 
 class Writer(anywidget.AnyWidget):
-    """The stored model continues a beginning; see where each head looks, and switch heads or the mask off.
+    """The stored model continues a beginning; see how each head attends, and switch heads or the mask off.
 
     The front end has the model's arithmetic in JavaScript. It starts with a text that was written here, and
     asks for the weights, 1.8 MB, when the reader first lets it write: of the published page, or of Python.
@@ -45,14 +45,14 @@ class Writer(anywidget.AnyWidget):
         seed: Which of the texts that may be drawn.
         used: For each head, layer by layer, whether it takes part.
         causal: Whether positions are hidden from those before them.
-        token: Which token is looked at, counted from the page break before the text; -1 for the last.
+        token: Whose attention weights are shown, counted from the page break in front; -1 for the last.
         layer: Of the head that is shown.
         head: Which head of that layer is shown.
         sizes: Layers, heads, positions, how many tokens are written at a go, and the bytes of the weights.
         beginnings: To choose from.
         sample: The text of the first state: the ``settings`` it was written with; ``ids`` of its tokens and
             the ``tokens`` themselves; how many are ``given``; ``next``, the likeliest after each with
-            their probabilities; ``weights`` of all heads, each row as far as it sees, as base64 of
+            their probabilities; ``weights`` of all heads, each row as far as the mask lets it, as base64 of
             little-endian uint16.
     """
 
@@ -119,7 +119,7 @@ class Writer(anywidget.AnyWidget):
 
     @torch.no_grad()
     def numbers(self, tokens: list[int]) -> tuple[Tensor, Tensor]:
-        """Return what the model makes of a text, with the heads in use and the mask as it is set.
+        """Return logits and attention weights of a text, with the heads in use and the mask as it is set.
 
         Args:
             tokens: The text, T of them.
@@ -137,7 +137,7 @@ class Writer(anywidget.AnyWidget):
         return logits[0], torch.stack(weights)
 
     def _with_used_heads(self) -> Decoder:
-        """Return the model; what a head that is switched off found is multiplied by zero."""
+        """Return the model; the output of a head that is switched off is multiplied by zero."""
         if all(self.used):
             return self.model
         model, H = copy.deepcopy(self.model), self.sizes["heads"]
@@ -147,7 +147,7 @@ class Writer(anywidget.AnyWidget):
         return model
 
     def _sample(self) -> dict:
-        """Return the text of the first state and what every head looks at in it."""
+        """Return the text of the first state and the attention weights of every head."""
         tokens = self.write()
         logits, weights = self.numbers(tokens)
         T = len(tokens)
@@ -214,7 +214,7 @@ def shares(logits: Tensor, temperature: float) -> Tensor:
 
 
 def chance(seed: int, place: int) -> float:
-    """Return a number between 0 and 1 for a seed and a place in the text, the same as the front end's."""
+    """Return a number between 0 and 1 for a seed and a position in the text, the same as the front end's."""
     t = (seed * 0x9E3779B1 + place * 0x85EBCA77) & 0xFFFFFFFF
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         t = ((t ^ (t >> shift)) * factor) & 0xFFFFFFFF

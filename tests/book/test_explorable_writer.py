@@ -429,7 +429,7 @@ def test_a_text_that_fills_all_places_ends_with_a_sentence(shown):
     said = page.locator(".pa-note").inner_text()
     assert said in (
         "Here the model ended its text.",
-        "All 256 places of the model are taken: it has no room to go on.",
+        "All 256 positions of the model are taken: it has no room to go on.",
     )
     assert page.trouble == []
 

@@ -32,15 +32,15 @@ def encoders_and_decoders(tokens: int = 4) -> Drawing:
     full = np.ones((tokens, tokens), dtype=bool)
     causal = np.tril(full)
     own, cross = ("own tokens", QUERY), ("what was read", KEY)
-    look = tokens * CELL + 32
-    bottom = EDGE + 2 * look + 56
+    high = tokens * CELL + 32  # an attention
+    bottom = EDGE + 2 * high + 56
     lefts = [EDGE, EDGE + SIDE + BETWEEN, EDGE + 2 * (SIDE + BETWEEN), EDGE + 3 * SIDE + 3 * BETWEEN + 18]
     picture = Drawing(lefts[3] + SIDE + EDGE, bottom + 66)
     _stack(picture, lefts[0], bottom, "encoder", "reads", [(full, *own)])
     _stack(picture, lefts[1], bottom, "decoder", "writes", [(causal, *own)])
     top = _stack(picture, lefts[2], bottom, "encoder", "reads", [(full, *own)], leads=False)
     _stack(picture, lefts[3], bottom, "decoder", "answers", [(causal, *own), (full, *cross)])
-    middle, to = lefts[2] + SIDE / 2, bottom - 1.5 * look
+    middle, to = lefts[2] + SIDE / 2, bottom - 1.5 * high
     picture.arrow((middle, top), (middle, to), (lefts[3] - 2, to), colour=KEY, thick=1.8)
     return picture
 
@@ -51,16 +51,16 @@ def _stack(
     bottom: float,
     name: str,
     does: str,
-    looks: Sequence[tuple[np.ndarray, str, str]],
+    attentions: Sequence[tuple[np.ndarray, str, str]],
     *,
     leads: bool = True,
 ) -> float:
-    """Draw a block from the bottom up, its attentions with their masks, then its network; return its top."""
+    """Draw a block from the bottom up, its attentions with their masks, then its MLP; return its top."""
     middle, y = x + SIDE / 2, bottom
     picture.text(middle, bottom + 34, name, bold=True)
     picture.text(middle, bottom + 52, does, colour=MUTED)
     picture.arrow((middle, bottom + 22), (middle, bottom + 2), head=6)
-    for mask, said, colour in looks:
+    for mask, said, colour in attentions:
         high = len(mask) * CELL + 32
         y -= high
         picture.rect(x, y, SIDE, high - 5, fill=WEIGHT, opacity=0.1, edge=WEIGHT)
@@ -68,7 +68,7 @@ def _stack(
         _mask(picture, middle - len(mask) * CELL / 2, y + 22, mask)
     y -= 30
     picture.rect(x, y, SIDE, 25, fill=SERIES[0], opacity=0.16, edge=SERIES[0])
-    picture.text(middle, y + 12.5, "network", colour=INK)
+    picture.text(middle, y + 12.5, "MLP", colour=INK)
     if leads:
         picture.arrow((middle, y), (middle, y - 18), head=6)
     return y

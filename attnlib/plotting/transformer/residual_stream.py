@@ -12,15 +12,15 @@ EDGE = 8  # margins
 LEFT = 66  # for the names of rows
 HALF = 113  # half a block
 ROW = 150  # a row
-PART = 36  # attention or feed-forward network
-ROAD = 106  # where the residual stream runs
+PART = 36  # attention or MLP
+STREAM = 106  # where the residual stream runs
 UP = 15  # in a half, where it reads
 DOWN = 57  # in a half, where it adds
 BOX = 72  # the width of a part
 NORM = 40  # the width of a norm
 LAST = DOWN + 9 + 7 + NORM / 2  # in a half: the middle of a norm on the residual stream
 PLACES = "before", "after", "none"
-LOOKS = {"attention": WEIGHT, "network": SERIES[0]}
+LOOKS = {"attention": WEIGHT, "MLP": SERIES[0]}
 
 
 def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Drawing:
@@ -47,7 +47,7 @@ def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Dr
     picture = Drawing(end + 40 + EDGE, ROW * len(rows) - 12)
     for n, (name, place) in enumerate(rows.items()):
         top = n * ROW
-        y = top + ROAD
+        y = top + STREAM
         half = text_width(word) / 2 + 7
         picture.text(EDGE, top + EDGE + PART / 2, name, anchor="start", bold=True)
         picture.arrow((EDGE + 2 * half, y), (end + 14, y), colour=INK, thick=3, head=10)
@@ -55,7 +55,7 @@ def stream(rows: Mapping[str, str], *, word: str = "cat", blocks: int = 2) -> Dr
         picture.text(EDGE + half, y, word)
         picture.text(end + 18, y, "next", anchor="start", colour=MUTED)
         for i in range(2 * blocks):
-            part = ("attention", "network")[i % 2]
+            part = ("attention", "MLP")[i % 2]
             _half(picture, EDGE + LEFT + i * HALF, top + EDGE, y, part, place)
         if place == "before":  # the last norm
             _norm(picture, end - HALF + LAST, y)

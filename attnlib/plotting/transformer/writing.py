@@ -23,7 +23,7 @@ OTHER = 24  # any other block
 NORM = 44  # the last norm
 GAP = 12  # between groups
 LINE = 19  # a line of text
-LOOKS = {"attention": WEIGHT, "network": SERIES[0], "norm": SERIES[1]}
+LOOKS = {"attention": WEIGHT, "MLP": SERIES[0], "norm": SERIES[1]}
 
 
 def writing_model(tokens: Sequence[str], following: Mapping[str, float], *, blocks: int = 4) -> Drawing:
@@ -46,8 +46,8 @@ def writing_model(tokens: Sequence[str], following: Mapping[str, float], *, bloc
         raise ValueError(f"there must be tokens and what may follow, got {len(tokens)} and {len(following)}")
     if blocks < 2:
         raise ValueError(f"blocks must be at least 2, got {blocks}")
-    roads = [FIRST + APART * i for i in range(len(tokens))]
-    left, right = NAMES + 8, roads[-1] + ROOM
+    streams = [FIRST + APART * i for i in range(len(tokens))]
+    left, right = NAMES + 8, streams[-1] + ROOM
     top = 12 + LINE * len(following) + 18  # of the upper table
     ends = top + TABLE + NORM
     first = ends + OTHER * (blocks - 1) + GAP
@@ -55,24 +55,24 @@ def writing_model(tokens: Sequence[str], following: Mapping[str, float], *, bloc
     picture = Drawing(right + SIDE, below + TABLE + GAP + TOKEN + 6)
     _tables(picture, (left, right), top, below)
     _blocks(picture, (left, right), ends, first, blocks)
-    for x in roads:
+    for x in streams:
         picture.arrow((x, below), (x, top + TABLE + 2), colour=INK, thick=3, head=9)
-    _attention(picture, roads, first + NETWORK)
-    for x, token in zip(roads, tokens, strict=True):
+    _attention(picture, streams, first + NETWORK)
+    for x, token in zip(streams, tokens, strict=True):
         _network(picture, x, first)
         _norm(picture, x, top + TABLE + NORM / 2 + 4, named=True)
         _token(picture, x, below + TABLE + GAP, token)
-    _following(picture, roads[-1], top, following)
-    picture.line((roads[-1] + 3, first - 8), (right + 8, first - 8), thick=1)  # to the name of a stream
+    _following(picture, streams[-1], top, following)
+    picture.line((streams[-1] + 3, first - 8), (right + 8, first - 8), thick=1)  # to the name of a stream
     for y, part, said in (  # beside the drawing
         (LINE * len(following) / 2 + 6, "next token", "drawn by its probability"),
-        (top + TABLE / 2, "the table again", "a score for each token"),
+        (top + TABLE / 2, "the table again", "a logit for each token"),
         (top + TABLE + NORM / 2 + 5, "norm", "and in each small box"),
         (ends + OTHER * (blocks - 1) / 2 - 2, "more blocks", "like the first"),
-        (first - 8, "roads", "parts read them, and add"),
-        (first + NETWORK / 2 + 2, "network", "on each token alone"),
+        (first - 8, "residual streams", "parts read them, and add"),
+        (first + NETWORK / 2 + 2, "MLP", "on each token alone"),
         (first + NETWORK + ATTENTION / 2 - 4, "attention", "to itself and those before"),
-        (below + TABLE / 2, "table", "a vector for each token"),
+        (below + TABLE / 2, "embedding table", "a vector for each token"),
         (below + TABLE + GAP + TOKEN / 2, "tokens", ""),
     ):
         shift = 8 if said else 0
@@ -99,24 +99,24 @@ def _blocks(picture: Drawing, sides: tuple[float, float], ends: float, first: fl
         picture.rect(left, y, right - left, OTHER - 4, fill=MUTED, opacity=0.16)
         picture.text(NAMES, y + OTHER / 2 - 2, f"block {n}", anchor="end")
     for y, part, high in (
-        (first, "network", NETWORK),
+        (first, "MLP", NETWORK),
         (first + NETWORK, "attention", ATTENTION),
     ):
         picture.rect(left, y, right - left, high - 4, fill=LOOKS[part], opacity=0.12)
     picture.text(NAMES, first + NETWORK - 2, "block 1", anchor="end")
 
 
-def _attention(picture: Drawing, roads: Sequence[float], top: float) -> None:
+def _attention(picture: Drawing, streams: Sequence[float], top: float) -> None:
     """Draw how each token attends back: arrows from the normalised copies to the sums of later tokens."""
     reads, adds = top + ATTENTION - 20, top + 16
-    for i, start in enumerate(roads):
+    for i, start in enumerate(streams):
         x = start + 18  # of its norm
-        for end in roads[i:]:
+        for end in streams[i:]:
             near, far = (14, 26) if end == start else (-14, -34)  # a token comes to itself from the right
             bow = f"C{x} {adds + 26} {end + far} {adds} {end + near} {adds}"
             picture.path(f"M{x} {reads - 6} {bow}", colour=WEIGHT, thick=1.8)
         _reads(picture, start, reads)
-    for n, x in enumerate(roads):
+    for n, x in enumerate(streams):
         for side in (14, -14) if n else (14,):  # nothing comes to the first from the left
             picture.arrow((x + side, adds), (x + side * 9 / 14, adds), colour=WEIGHT, thick=1.8, head=6)
         _sum(picture, x, adds)
@@ -124,7 +124,7 @@ def _attention(picture: Drawing, roads: Sequence[float], top: float) -> None:
 
 def _network(picture: Drawing, x: float, top: float) -> None:
     """Draw the feed-forward network of one token beside its residual stream."""
-    reads, adds, colour = top + NETWORK - 18, top + 16, LOOKS["network"]
+    reads, adds, colour = top + NETWORK - 18, top + 16, LOOKS["MLP"]
     picture.arrow((x + 18, reads), (x + 18, top + 51), head=5)
     picture.rect(x + 8, top + 31, 34, 20, fill=colour, opacity=0.35, edge=colour)
     picture.arrow((x + 25, top + 31), (x + 25, adds), (x + 9, adds), colour=colour, thick=1.8, head=6)

@@ -173,7 +173,7 @@ function build({ root, model, state, update, redraw, signal }) {
     const { run, now } = shown;
     for (let n = 0; n < count; n++) {
       const began = performance.now(), place = run.tokens.length;
-      if (place === positions) { shown.over = `All ${positions} places of the model are taken: it has no room to go on.`; return; }
+      if (place === positions) { shown.over = `All ${positions} positions of the model are taken: it has no room to go on.`; return; }
       const token = chosen(run.logits(place - 1), now.temperature, now.seed, place);
       if (token === START) { shown.over = "Here the model ended its text."; return; }
       if (!await goes(run.read([token]))) return;
@@ -270,8 +270,8 @@ function build({ root, model, state, update, redraw, signal }) {
       job && !engine ? `Fetching the model, ${megabytes}.` : "",
       job || engine ? "" : keyOf(now) !== wanted ? "Press Start to write it this way." : `This was written beforehand. Start fetches the model, ${megabytes}.`,
       !job && shown.over && keyOf(now) === shown.key ? shown.over : "",
-      now.causal ? "" : "Without the mask tokens see what follows them. They never learned to use it, and guess it worse.",
-      odd.length ? `It has never read ${named}${odd.length > 3 ? ` and ${odd.length - 3} more` : ""}, and sees bytes instead.` : "",
+      now.causal ? "" : "Without the mask tokens attend to later ones, too. In training they never did, and the next token is predicted worse.",
+      odd.length ? `It has never read ${named}${odd.length > 3 ? ` and ${odd.length - 3} more` : ""}, and spells it in bytes.` : "",
     ];
     return parts.filter(Boolean).join(" ");
   }
