@@ -1,73 +1,66 @@
 """Measure the backends of rules against each other: ``python -m benchmarks --rules`` on a machine with CUDA.
 
-Writes ``attnlib/data/mask-rules.json``, by which `attnlib.backends.choose` decides, and prints what users wait
-for against PyTorch and FlexAttention. A backend whose output or gradients differ from the table's is left out.
+Writes ``attnlib/data/mask-rules.json``, by which `attnlib.backends.choose` decides, and prints what users
+wait for against FlexAttention and PyTorch. A backend whose output or gradients are not the table's is left
+out. ``--rules 200`` begins nothing new after 200 seconds: what the printed ratios need comes first.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import platform
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
+from typing import TypeVar
 
 import torch
+import torch._dynamo
 import torch.nn.functional as F
 from torch import Tensor
 
 from attnlib import MaskRule, attention
 from attnlib._plan import Plan
 from attnlib.backends import blocks, choose, flex, measured, varlen
-from benchmarks.__main__ import ratio
+from attnlib.instruments.timing import timed
 
 HERE = Path(measured.__file__).parents[1] / "data" / measured.NAME
 DTYPES = (torch.bfloat16, torch.float16)
 SIZES = ((1, 16, 16384, 128), (4, 16, 2048, 128), (1, 16, 16384, 64), (4, 16, 2048, 64))  # B, H, T, D
-MAIN = (1, 16, 16384, 128)
-FAR = 0.03  # what half precision may be off, as a share of the largest number
+MAIN = (torch.bfloat16, SIZES[0])
+FAR = 0.015  # how far half precision may be off, as a share of the numbers; rounding alone makes 0.005
+RUNS = 5
+LONG = 0.03  # seconds of a run
+Work = Callable[..., Tensor]
+Key = TypeVar("Key")
 
 
 def rules(B: int, T: int, device: torch.device) -> dict[str, MaskRule]:
-    """Make the rules that are measured, by the names of their facts."""
+    """Make the rules that are measured, by the names of their facts; the first five are compared as well."""
     documents = (torch.arange(T, device=device) // min(2048, T // 4)).expand(B, -1).contiguous()
     lengths = torch.full((B,), T - T // 4, device=device)
+    window = min(1024, T // 4)
     return {
-        "causal window": MaskRule(causal=True, window=min(1024, T // 4)),
-        "causal window prefix": MaskRule(causal=True, window=min(1024, T // 4), prefix=16),
+        "causal window": MaskRule(causal=True, window=window),
         "documents": MaskRule(documents=documents),
         "causal documents": MaskRule(causal=True, documents=documents),
         "lengths": MaskRule(lengths=lengths),
-        "causal lengths": MaskRule(causal=True, lengths=lengths),
         "causal prefix": MaskRule(causal=True, prefix=T // 4),
+        "causal window prefix": MaskRule(causal=True, window=window, prefix=16),
+        "causal lengths": MaskRule(causal=True, lengths=lengths),
     }
 
 
-def both_ways(run: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor) -> list[Tensor]:
-    """Return the output and the gradients of q, k and v."""
-    given = [x.detach().requires_grad_() for x in (q, k, v)]
-    out = run(*given)
-    return [out.detach(), *torch.autograd.grad(out, given, torch.ones_like(out))]
+COMPARED = 5
 
 
-def seconds(run: Callable[[], object], device: torch.device, runs: int = 7) -> float:
-    """Return the median time of a call, many in a queue."""
-    calls, found = 10, []
-    run()
-    for _ in range(runs):
-        torch.cuda.synchronize(device)
-        start = time.perf_counter()
-        for _ in range(calls):
-            run()
-        torch.cuda.synchronize(device)
-        found.append((time.perf_counter() - start) / calls)
-    return sorted(found)[runs // 2]
+def backends(rule: MaskRule) -> dict[str, Work]:
+    """Return every backend as a function of q, k and v, straight: none is chosen by what is stored."""
 
-
-def backends(rule: MaskRule) -> dict[str, Callable[..., Tensor]]:
-    """Return every backend as a function of q, k and v, straight: none is chosen by the table."""
-
-    def by(run: Callable[[Plan], Tensor]) -> Callable[..., Tensor]:
+    def by(run: Callable[[Plan], Tensor]) -> Work:
         return lambda q, k, v: run(Plan(q, k, v, None, rule))
 
     def whole(plan: Plan) -> Tensor:
@@ -81,115 +74,182 @@ def backends(rule: MaskRule) -> dict[str, Callable[..., Tensor]]:
     }
 
 
-def measure(device: torch.device) -> Iterator[dict]:
-    """Measure every backend for every rule, forward and backward, and yield those that are right."""
+def both_ways(run: Work, given: list[Tensor], grad: Tensor) -> list[Tensor]:
+    """Return the output and the gradients of q, k and v."""
+    out = run(*given)
+    return [out.detach(), *torch.autograd.grad(out, given, grad)]
+
+
+def off(got: list[Tensor], want: list[Tensor]) -> float:
+    """Return how far numbers are from others, as a share of them, in the mean of the squares."""
+    pairs = zip(got, want, strict=True)
+    return max(float((a.float() - b.float()).norm() / b.float().norm()) for a, b in pairs)
+
+
+def seconds(works: dict[Key, Callable[[], object]], device: torch.device) -> dict[Key, list[float]]:
+    """Return the seconds of a call in each run, many in a queue; the works take turns."""
+    calls = {}
+    for name, work in works.items():
+        timed(work, device)
+        calls[name] = min(100, max(3, int(LONG / timed(work, device, 3))))
+    found: dict[Key, list[float]] = {name: [] for name in works}
+    for run in range(RUNS):
+        for name in reversed(works) if run % 2 else works:
+            found[name].append(timed(works[name], device, calls[name]))
+    return found
+
+
+def measure(dtype: torch.dtype, size: tuple[int, ...], kind: str, device: torch.device) -> list[dict]:
+    """Measure the backends that are right for a rule, forward, and forward and backward."""
     torch.manual_seed(0)
-    card = list(torch.cuda.get_device_capability(device))
-    for dtype in DTYPES:
-        for size in SIZES:
-            B, _, T, D = size
-            q, k, v = torch.randn(3, *size, device=device).to(dtype)
-            for kind, rule in rules(B, T, device).items():
-                assert measured.kind_of(rule) == kind
-                for name, forward, total in times(rule, q, k, v):
-                    print(
-                        f"  {str(dtype)[6:]} {size} {kind}, {name}: {forward:.6f} s, {total:.6f} s with backward"
-                    )
-                    yield {
-                        "capability": card,
-                        "dtype": str(dtype)[6:],
-                        "width": D,
-                        "length": T,
-                        "kind": kind,
-                        "backend": name,
-                        "forward": round(forward, 7),
-                        "seconds": round(total, 7),
-                    }
-
-
-def times(rule: MaskRule, q: Tensor, k: Tensor, v: Tensor) -> Iterator[tuple[str, float, float]]:
-    """Yield the backends that are right for a rule, with their seconds forward, and forward and backward."""
-    want = None
+    B, _, T, D = size
+    rule = rules(B, T, device)[kind]
+    assert measured.kind_of(rule) == kind
+    q, k, v, grad = torch.randn(4, *size, device=device).to(dtype)
     given = [x.detach().requires_grad_() for x in (q, k, v)]
-    grad = torch.ones_like(q)
+    want: list[Tensor] | None = None
+    works: dict[tuple[str, str], Callable[[], object]] = {}
     for name, run in backends(rule).items():
+        begun = time.perf_counter()
         try:
             if name in choose.STRUCTURED and not choose.STRUCTURED[name].can(Plan(q, k, v, None, rule)):
+                print(f"  {name} cannot")
                 continue
-            got = both_ways(run, q, k, v)
+            got = both_ways(run, given, grad)
             want = got if want is None else want
-            pairs = zip(got, want, strict=True)
-            off = max(float((a - b).abs().max() / b.abs().max().clamp_min(1e-6)) for a, b in pairs)
-            if not off < FAR:
-                print(f"  {name} is off by {off:.3f} of the largest number, and left out")
-                continue
-            forward = seconds(lambda run=run: run(q, k, v), q.device)
-            total = seconds(lambda run=run: torch.autograd.grad(run(*given), given, grad), q.device)
-        except (RuntimeError, TypeError, ValueError) as error:
-            print(f"  {name}: {str(error).splitlines()[0][:90]}")
+            wrong = off([run(q, k, v), *got], [want[0], *want])
+        except Exception as error:  # whatever a backend of this PyTorch fails with
+            print(f"  {name}: {type(error).__name__}: {str(error).strip()[:300]}")
             torch.cuda.empty_cache()
             continue
-        yield name, forward, total
+        print(f"  {name} is off by {wrong:.4f}, first calls took {time.perf_counter() - begun:.1f} s")
+        if wrong < FAR:
+            works[name, "forward"] = lambda run=run: run(q, k, v)
+            works[name, "seconds"] = lambda run=run: both_ways(run, given, grad)
+    times = {key: median(found) for key, found in seconds(works, device).items()}
+    like = {
+        "capability": list(torch.cuda.get_device_capability(device)),
+        "dtype": str(dtype)[6:],
+        "width": D,
+        "length": T,
+        "kind": kind,
+    }
+    rows = [
+        {**like, "backend": name}
+        | {which: float(f"{times[name, which]:.4g}") for which in ("forward", "seconds")}
+        for name, which in works
+        if which == "forward"
+    ]
+    for row in rows:
+        print(f"  {row['backend']}: {row['forward'] * 1e3:.3f} ms, {row['seconds'] * 1e3:.3f} with backward")
+    return rows
 
 
-def store(device: torch.device) -> None:
-    """Measure everything and write it down with what it was measured on."""
-    flex.compile_flex()
-    rows = list(measure(device))
+def store(rows: list[dict], device: torch.device) -> None:
+    """Write down what was measured, and on what; from here on it decides."""
     made = {
         "card": torch.cuda.get_device_name(device),
         "torch": torch.__version__,
         "python": platform.python_version(),
         "day": time.strftime("%Y-%m-%d"),
-        "what": "forward and backward, median of 7, 10 calls in a queue; python -m benchmarks --rules",
+        "what": f"seconds of a call, forward, and with backward: median of {RUNS}, calls in a queue",
+        "measure": "python -m benchmarks --rules",
         "rows": rows,
     }
     HERE.write_text(json.dumps(made, indent=1) + "\n", "utf8")
     measured.table.cache_clear()
     measured._order.cache_clear()
-    print(f"{len(rows)} rows written to {HERE.name}\n")
 
 
-def lines(device: torch.device) -> Iterator[tuple[str, float]]:
-    """Compare `attention` as users call it with FlexAttention and with PyTorch."""
+@contextlib.contextmanager
+def without_flex() -> Iterator[None]:
+    """Take compiled FlexAttention away for a while, as for somebody who never asked for it."""
+    kept = dict(flex._compiled)
+    flex.forget_flex()
+    try:
+        yield
+    finally:
+        flex._compiled.update(kept)
+
+
+def compare(kind: str, device: torch.device) -> list[str]:
+    """Compare `attention` as users call it with FlexAttention and PyTorch: lines of a table."""
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-    B, _, T, _ = MAIN
-    q, k, v = torch.randn(3, *MAIN, device=device).to(torch.bfloat16)
-    their = torch.compile(flex_attention, dynamic=False)
-    wanted = rules(B, T, device)
-    for compiled in (False, True):
-        flex.forget_flex()
-        if compiled:
-            flex.compile_flex()
-        for kind in ("causal window", "documents", "causal documents", "lengths", "causal prefix"):
-            rule = wanted[kind]
-            mask = create_block_mask(rule, B if rule.tensors() else None, None, T, T, device=device.type)
-            found = ratio(
-                lambda rule=rule: attention(q, k, v, rule),
-                lambda mask=mask: their(q, k, v, block_mask=mask),
-                device,
-            )
-            yield (
-                f"{kind}, {'with' if compiled else 'without'} compiled FlexAttention of ours, against it",
-                found,
-            )
-    for name, causal in (("no mask", False), ("causal", True)):
-        found = ratio(
-            lambda causal=causal: attention(q, k, v, causal=causal),
-            lambda causal=causal: F.scaled_dot_product_attention(q, k, v, is_causal=causal),
-            device,
-        )
-        yield f"{name}, against PyTorch", found
+    dtype, size = MAIN
+    B, _, T, _ = size
+    q, k, v, grad = torch.randn(4, *size, device=device).to(dtype)
+    given = [x.detach().requires_grad_() for x in (q, k, v)]
+    rule = rules(B, T, device).get(kind)
+    works: dict[str, Work] = {}
+    if rule is None:
+        causal = kind == "causal"
+        works["attention"] = lambda q, k, v: attention(q, k, v, causal=causal)
+        works["PyTorch"] = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    else:
+        theirs = torch.compile(flex_attention, dynamic=False)
+        block_mask = create_block_mask(rule, B if rule.tensors() else None, None, T, T, device=device.type)
+        table = rule.table(T, device=device)
+
+        def plain(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            with without_flex():
+                return attention(q, k, v, rule)
+
+        works["attention"] = plain
+        works["attention, FlexAttention compiled"] = lambda q, k, v: attention(q, k, v, rule)
+        works["FlexAttention"] = lambda q, k, v: theirs(q, k, v, block_mask=block_mask)
+        works["PyTorch"] = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=table)
+    pairs = [(name, other) for name in works if name[0] == "a" for other in works if other[0] != "a"]
+    there = seconds({name: lambda run=run: run(q, k, v) for name, run in works.items()}, device)
+    back = seconds({n: lambda run=run: both_ways(run, given, grad) for n, run in works.items()}, device)
+
+    def ratio(found: dict[str, list[float]], name: str, other: str) -> str:
+        return f"{median(a / b for a, b in zip(found[name], found[other], strict=True)):.3f}x"
+
+    return [
+        f"| {kind} | {name} | {other} | {ratio(there, name, other)} | {ratio(back, name, other)} "
+        f"| {median(there[name]) * 1e3:.3f} ms | {median(there[other]) * 1e3:.3f} ms |"
+        for name, other in pairs
+    ]
 
 
 def main() -> None:
-    """Measure, write and compare."""
+    """Measure, write and compare; then measure what is left, as long as there is time."""
     if not torch.cuda.is_available():
-        raise SystemExit("benchmarks --rules needs CUDA: the table is of what was measured there")
+        raise SystemExit("benchmarks --rules needs CUDA: what is stored is what was measured there")
+    begun = time.perf_counter()
+    limit = float(next((x for x in sys.argv[1:] if x.replace(".", "").isdigit()), "inf"))
+
+    def late() -> bool:
+        return time.perf_counter() - begun > limit
+
+    # one function is compiled for every rule and size, and after eight PyTorch would stop to compile
+    torch._dynamo.config.recompile_limit = torch._dynamo.config.accumulated_recompile_limit = 10_000
     device = torch.device("cuda")
-    store(device)
-    print(f"torch {torch.__version__} on {torch.cuda.get_device_name(device)}, bfloat16, {MAIN}\n")
-    print("| what | ratio |\n|---|---|")
-    for what, found in lines(device):
-        print(f"| {what} | {found:.3f}x |", flush=True)
+    flex.compile_flex()
+    kinds = list(rules(1, 64, device))
+    todo = [(*MAIN, kind) for kind in kinds[:COMPARED]]
+    rest = [(dtype, size, kind) for dtype in DTYPES for size in SIZES for kind in kinds]
+    rows: list[dict] = []
+
+    def measure_all(these: list[tuple]) -> None:
+        for one in these:
+            if late():
+                print(f"\n{limit:.0f} s are over: {one} and what comes after it was not measured")
+                break
+            print(f"{time.perf_counter() - begun:4.0f} s, {one}", flush=True)
+            rows.extend(measure(*one, device))
+            store(rows, device)
+
+    measure_all(todo)
+    print(f"\ntorch {torch.__version__} on {torch.cuda.get_device_name(device)}, {MAIN}\n")
+    print("| rule | what | against | forward | with backward | takes | the other |")
+    print("|---|---|---|---|---|---|---|")
+    for kind in (*kinds[:COMPARED], "no mask", "causal"):
+        if late():
+            print(f"{limit:.0f} s are over: {kind} and what comes after it was not compared")
+            break
+        print(*compare(kind, device), sep="\n", flush=True)
+    print()
+    measure_all([one for one in rest if one not in todo])
+    print(f"\n{len(rows)} rows written to {HERE.name} after {time.perf_counter() - begun:.0f} s")

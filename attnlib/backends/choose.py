@@ -48,15 +48,20 @@ def attend(plan: Plan) -> Tensor:
     plan = settled(plan)
     if plan.rule is None or _can_be_told(plan):
         return compute(plan)
-    if plan.device.type == "cuda" and _structured(plan):
-        for name in measured.order(plan):
-            if name in STRUCTURED and STRUCTURED[name].can(plan):
-                return first_derivatives_only(STRUCTURED[name].run(plan))
-            if name == "blocks":
-                break
-    if saves(plan):
+    fastest = _fastest(plan)
+    if fastest in STRUCTURED:
+        return first_derivatives_only(STRUCTURED[fastest].run(plan))
+    if fastest != "table" and saves(plan):
         return in_blocks(plan, compute)
     return compute(plan._replace(mask=plan.seen(), rule=None))
+
+
+def _fastest(plan: Plan) -> str | None:
+    """Name what was measured to be the fastest for a plan's rule, of what can compute it."""
+    if plan.device.type != "cuda" or not _structured(plan):
+        return None
+    can = (name for name in measured.order(plan) if name not in STRUCTURED or STRUCTURED[name].can(plan))
+    return next(can, None)
 
 
 def _structured(plan: Plan) -> bool:

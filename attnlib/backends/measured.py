@@ -20,7 +20,7 @@ NAME = "mask-rules.json"
 
 
 class Row(TypedDict):
-    """One measurement: forward and backward of a backend, checked against the table of the rule."""
+    """One measurement: seconds of a backend forward, and with backward, checked against the rule's table."""
 
     capability: list[int]
     dtype: str
@@ -28,6 +28,7 @@ class Row(TypedDict):
     length: int
     kind: str
     backend: str
+    forward: float
     seconds: float
 
 
@@ -44,16 +45,17 @@ def order(plan: Plan) -> list[str]:
     assert plan.rule is not None
     card = torch.cuda.get_device_capability(plan.device)
     dtype = str(product_dtype(plan.q)).removeprefix("torch.")
-    return _order(card, dtype, plan.q.shape[-1], min(plan.T, plan.S), kind_of(plan.rule))
+    back = plan.needs_gradient()
+    return _order(card, dtype, plan.q.shape[-1], min(plan.T, plan.S), kind_of(plan.rule), back)
 
 
 @functools.lru_cache(maxsize=256)
-def _order(card: tuple[int, int], dtype: str, width: int, length: int, kind: str) -> list[str]:
-    return choose(table(), card, dtype, width, length, kind)
+def _order(card: tuple[int, int], dtype: str, width: int, length: int, kind: str, back: bool) -> list[str]:
+    return choose(table(), card, dtype, width, length, kind, back=back)
 
 
 def choose(
-    rows: list[Row], card: tuple[int, int], dtype: str, width: int, length: int, kind: str
+    rows: list[Row], card: tuple[int, int], dtype: str, width: int, length: int, kind: str, *, back: bool
 ) -> list[str]:
     """Take the measurements of the greatest length that is not greater, and order their backends by time."""
     like = [
@@ -63,7 +65,9 @@ def choose(
         and row["length"] <= length
     ]
     longest = max((row["length"] for row in like), default=0)
-    times = {row["backend"]: row["seconds"] for row in like if row["length"] == longest}
+    times = {
+        row["backend"]: row["seconds"] if back else row["forward"] for row in like if row["length"] == longest
+    }
     return sorted(times, key=lambda name: times[name])
 
 

@@ -104,12 +104,12 @@ def pieces_of(rule: MaskRule, B: int, T: int, S: int, device: torch.device) -> P
         starts = found.q if rows == B else _starts(torch.diff(found.q).repeat(B))
         return Pieces(starts, starts, found.longest_q, found.longest_k)
     if rule.lengths is not None:  # the padding of each sequence is a piece too, of keys without queries
-        queries = torch.tensor([T, 0], device=device).repeat(B)
+        queries = torch.arange(1, 2 * B + 2, device=device, dtype=torch.int32) // 2 * T
         lengths = rule.lengths.to(device).expand(B)
         keys = torch.stack([lengths, S - lengths], -1).flatten()
-        return Pieces(_starts(queries), _starts(keys), T, S)
-    queries, keys = torch.full((B,), T, device=device), torch.full((B,), S, device=device)
-    return Pieces(_starts(queries), _starts(keys), T, S)
+        return Pieces(queries, _starts(keys), T, S)
+    queries = _every(T, B, device)
+    return Pieces(queries, queries if T == S else _every(S, B, device), T, S)
 
 
 _kept: dict[int, tuple[Any, int, Pieces | None]] = {}
@@ -143,6 +143,11 @@ def _cut(rows: Tensor) -> Pieces | None:
     sizes = torch.diff(starts, append=starts.new_tensor([rows.numel()]))
     longest = int(sizes.max())
     return Pieces(_starts(sizes), _starts(sizes), longest, longest)
+
+
+def _every(n: int, count: int, device: torch.device) -> Tensor:
+    """Return where pieces of one size begin, and where the last one ends."""
+    return torch.arange(0, (count + 1) * n, n, device=device, dtype=torch.int32)
 
 
 def _starts(sizes: Tensor) -> Tensor:

@@ -162,7 +162,7 @@ def test_a_plan_with_more_than_a_rule_goes_another_way(change, structured):
 
 def row(backend, seconds, **other):
     like = {"capability": [9, 0], "dtype": "bfloat16", "width": 128, "length": 2048, "kind": "causal window"}
-    return like | {"backend": backend, "seconds": seconds} | other
+    return like | {"backend": backend, "seconds": seconds, "forward": seconds / 4} | other
 
 
 def test_the_fastest_of_what_was_measured_is_taken_and_nothing_else():
@@ -175,14 +175,51 @@ def test_the_fastest_of_what_was_measured_is_taken_and_nothing_else():
         row("flex", 0.1, kind="causal prefix"),
     ]
     asked = ((9, 0), "bfloat16", 128)
-    assert measured.choose(rows, *asked, 2048, "causal window") == ["varlen", "blocks", "table"]
-    assert measured.choose(rows, *asked, 9000, "causal window") == ["varlen", "blocks", "table"]
-    assert measured.choose(rows, *asked, 16384, "causal window") == ["flex", "varlen"]
-    assert measured.choose(rows, *asked, 16384, "causal prefix") == ["flex"]
-    assert measured.choose(rows, *asked, 2047, "causal window") == []
-    assert measured.choose(rows, *asked, 16384, "lengths") == []
+    assert measured.choose(rows, *asked, 2048, "causal window", back=True) == ["varlen", "blocks", "table"]
+    assert measured.choose(rows, *asked, 9000, "causal window", back=True) == ["varlen", "blocks", "table"]
+    assert measured.choose(rows, *asked, 16384, "causal window", back=True) == ["flex", "varlen"]
+    assert measured.choose(rows, *asked, 16384, "causal prefix", back=True) == ["flex"]
+    assert measured.choose(rows, *asked, 2047, "causal window", back=True) == []
+    assert measured.choose(rows, *asked, 16384, "lengths", back=True) == []
     for other in (((8, 0), "bfloat16", 128), ((9, 0), "float16", 128), ((9, 0), "bfloat16", 64)):
-        assert measured.choose(rows, *other, 16384, "causal window") == []
+        assert measured.choose(rows, *other, 16384, "causal window", back=True) == []
+    rows.append(row("table", 9.0, forward=0.1))
+    assert measured.choose(rows, *asked, 2048, "causal window", back=False)[0] == "table"
+
+
+@pytest.mark.parametrize(
+    ("order", "computes"),
+    [
+        (["varlen", "table"], "varlen"),
+        (["flex", "varlen", "blocks"], "varlen"),  # which was not compiled
+        (["blocks", "varlen"], "blocks"),
+        (["table", "varlen", "blocks"], "table"),
+        (["flex", "table", "blocks"], "table"),
+        (["flex"], "blocks"),
+        ([], "blocks"),
+    ],
+)
+def test_the_backend_that_was_measured_as_fastest_computes(order, computes, monkeypatch):
+    calls = []
+
+    class OnCuda(Plan):
+        device = torch.device("cuda")
+
+        def seen(self):
+            return None
+
+    class Structured:
+        def __init__(self, name):
+            self.can = lambda plan: name == "varlen"
+            self.run = lambda plan: calls.append(name) or plan.q
+
+    monkeypatch.setattr(measured, "order", lambda plan: order)
+    monkeypatch.setattr(choose, "STRUCTURED", {name: Structured(name) for name in ("varlen", "flex")})
+    monkeypatch.setattr(choose, "in_blocks", lambda plan, compute: calls.append("blocks") or plan.q)
+    monkeypatch.setattr(choose, "compute", lambda plan: calls.append("table") or plan.q)
+    x = randn(1, 1, 2048, 16).bfloat16()
+    choose.attend(OnCuda(x, x, x, None, MaskRule(causal=True, window=64)))
+    assert calls == [computes]
 
 
 def test_rules_are_named_by_their_facts():
@@ -197,7 +234,7 @@ def test_the_stored_table_has_what_is_read_of_it():
     for stored in measured.table():
         assert set(measured.Row.__annotations__) <= set(stored)
         assert stored["backend"] in {"table", "blocks", *choose.STRUCTURED}
-        assert stored["seconds"] > 0
+        assert stored["seconds"] > stored["forward"] > 0
 
 
 @pytest.mark.skipif(DEVICE.type != "cuda", reason="its kernels need CUDA")
