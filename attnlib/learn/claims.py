@@ -30,7 +30,8 @@ def claim(
         measured: What was measured, to show beside it. A float is shown with three decimals.
         asked: What ``ok`` asked of it, in a few words, shown as "required": ``"under 0.4"``.
         setting: What was trained, or what an experiment returned: it carries the setting, which is shown. A
-            claim about a training has one. If that was not trained just now, it says where it was.
+            claim about a training has one. If that was not trained just now, it says where it was, and whether
+            the model is stored and was measured just now, or a stored run was read.
 
     Raises:
         ClaimError: If the claim is false, with its text.
@@ -47,7 +48,7 @@ def claim(
     if not holds:
         raise ClaimError(f"claim {number} is false: {plain(text)}" + (f" ({numbers})" if numbers else ""))
     shown = [("measured", numbers)] if numbers else []
-    shown += [("stored", "in a stored run")] if made is not None and made.stored else []
+    shown += [("stored", _stored(setting))] if made is not None and made.stored else []
     shown += [("setting", f"setting: {made}")] if made is not None else []
     rest = "".join(f' <span class="pa-{kind}">{inline(words)}</span>' for kind, words in shown)
     said = "".join(f"  {plain(words)}" for _, words in shown)
@@ -55,6 +56,13 @@ def claim(
         line("good", "✓", f"Claim {number}.", inline(text), id=f"claim-{number}", rest=rest),
         f"✓ Claim {number}. {plain(text)}{said}",
     )
+
+
+def _stored(setting: object) -> str:
+    """Say what was not made just now: a model, which is measured here, or the measurement too."""
+    results = setting if isinstance(setting, (list, tuple)) else [setting]
+    models = all(isinstance(result, torch.nn.Module) for result in results)
+    return "with a stored model" if models else "in a stored run"
 
 
 def _measured_and_asked(measured: object, asked: str | None) -> str:

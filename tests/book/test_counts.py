@@ -24,6 +24,7 @@ from tests.book import CHAPTERS, ROOT
 from tests.book.small_book import shown
 
 STORED = ' <span class="pa-stored">in a stored run</span>'
+MODEL = ' <span class="pa-stored">with a stored model</span>'
 TOC = """
 root: index
 parts:
@@ -41,7 +42,7 @@ def root(tmp_path):
     (tmp_path / "_toc.yml").write_text(TOC, "utf8")
     cells = {
         "book/one": [shown(1, "It folds"), shown(2, f"It ran long{STORED}")],
-        "book/two": [shown(1, "So it is")],
+        "book/two": [shown(1, f"So it is{MODEL}")],
         "book/solutions/one": [shown(1, f"Solved{STORED}")],
     }
     for name, outputs in cells.items():
@@ -70,6 +71,7 @@ def test_claims_are_counted_without_those_of_solutions_and_the_stored_ones_apart
     assert node.astext() == "3"
     assert len(noted) == 3  # a change in any notebook counts again
     assert asked(root, "stored claims")[0].astext() == "1"
+    assert asked(root, "claims with a stored model")[0].astext() == "1"
 
 
 def test_exercises_are_counted_for_the_book_and_for_a_page(root):

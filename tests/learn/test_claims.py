@@ -106,6 +106,16 @@ def test_in_a_notebook_it_is_html_with_a_link_to_itself(monkeypatch):
     )
 
 
+def test_a_model_that_was_trained_before_and_is_measured_now_is_no_stored_run(capsys):
+    model = torch.nn.Linear(1, 1)
+    model.setting = Setting(steps=9, machine="H200")
+    claim("it is a line", True, setting=model)
+    claim("so were both", True, setting=[model, model])
+    claim("one of both was read", True, setting=[model, model.setting])
+    marks = [said.split("  ")[1] for said in capsys.readouterr().out.splitlines()]
+    assert marks == ["with a stored model", "with a stored model", "in a stored run"]
+
+
 @pytest.mark.starts_process
 def test_a_terminal_that_cannot_print_the_mark_gets_plain_text():
     done = subprocess.run(

@@ -20,7 +20,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from paying_attention.links.claims_index import Claim, claims, is_solution, notebooks
 from paying_attention.page.reading_time import READING
 
-STORED = 'class="pa-stored"'  # of a claim that was read from a stored run
+STORED = ">in a stored run<"  # of a claim that was read from a stored run
+MODEL = ">with a stored model<"  # of one that was measured with a model trained before
 MISTAKES = "book/common_mistakes"
 BUGS = "attnlib.widgets.bugs.BugFinder"
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -68,6 +69,7 @@ def exercises_of(page: str) -> list:
 OF_THE_BOOK: dict[str, Callable[[Path], int]] = {
     "claims": lambda root: len(all_claims(root)),
     "stored claims": lambda root: sum(STORED in claim.text for claim in all_claims(root)),
+    "claims with a stored model": lambda root: sum(MODEL in claim.text for claim in all_claims(root)),
     "exercises": lambda _: len(bank.exercises()),
     "bugs": lambda root: len(bugs(mistakes(root))),
     "beliefs": lambda root: beliefs(mistakes(root)),

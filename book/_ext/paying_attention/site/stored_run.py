@@ -25,7 +25,7 @@ from paying_attention.site.settings_said import unsaid, words_differ
 RUN = "stored_run"  # where a notebook's metadata keep what is known of its run
 STORED_CLAIM = re.compile(r"✓ Claim \d+\. (.*)", re.S)
 # what may follow the text of a claim
-NUMBERS = r"(  measured: [^\n]+)?(  in a stored run)?(  setting: [^\n]+)?"
+NUMBERS = r"(  measured: [^\n]+)?(  in a stored run|  with a stored model)?(  setting: [^\n]+)?"
 
 
 class StaleError(SphinxError):
