@@ -30,8 +30,8 @@ def claim(
         measured: What was measured, to show beside it. A float is shown with three decimals.
         asked: What ``ok`` asked of it, in a few words, shown as "required": ``"under 0.4"``.
         setting: What was trained, or what an experiment returned: it carries the setting, which is shown. A
-            claim about a training has one. If that was not trained just now, it says where it was, and whether
-            the model is stored and was measured just now, or a stored run was read.
+            claim about a training has one. If that was not trained just now, it says where it was, and
+            whether a stored model was measured just now or a stored run was read.
 
     Raises:
         ClaimError: If the claim is false, with its text.
