@@ -7,6 +7,7 @@ it is a ``mask_mod``.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
@@ -242,9 +243,7 @@ class MaskRule:
                 raise ValueError(
                     f"documents must name one for each of S = {S} keys, got shape {shape(rule.documents)}"
                 )
-            lengths = rule.lengths
-            if lengths is not None and lengths.numel() and truth((lengths < 0).any() | (lengths > S).any()):
-                raise ValueError(f"lengths must lie between 0 and S = {S}, got {lengths.tolist()}")
+            rule._check_lengths(S)
         for x in self.tensors():
             if place is not None and x.device != place:
                 raise ValueError(
@@ -276,6 +275,20 @@ class MaskRule:
         """Whether it compares the position of a query with that of a key."""
         return self.causal or self.window is not None or self.ahead is not None
 
+    def _check_lengths(self, S: int) -> None:
+        """Raise unless lengths fit; they are looked at once, since that waits for a GPU."""
+        lengths = self.lengths
+        if lengths is None or not lengths.numel():
+            return
+        version = None if torch.compiler.is_compiling() else version_of(lengths)
+        if version is not None and _looked_at.get(self) == (S, version):
+            return
+        wrong = truth((lengths < 0).any() | (lengths > S).any())
+        if wrong:
+            raise ValueError(f"lengths must lie between 0 and S = {S}, got {lengths.tolist()}")
+        if wrong is False and version is not None:
+            _looked_at[self] = (S, version)
+
     def _by_sequence(self, x: Tensor) -> bool:
         return x.ndim == 2 or any(x is rule.lengths for rule in (self, *self.also))
 
@@ -298,7 +311,14 @@ class MaskRule:
         return limits
 
 
+# of rules whose lengths were found to fit: the number of keys, and the version of the lengths
+_looked_at: weakref.WeakKeyDictionary[MaskRule, tuple[int, int]] = weakref.WeakKeyDictionary()
 CAUSAL = MaskRule(causal=True)
+
+
+def version_of(x: Tensor) -> int | None:
+    """Return how often a tensor was written to, None where nobody counts: in inference mode."""
+    return None if x.is_inference() else x._version
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -10,10 +10,12 @@ from attnlib import (
     attention,
     causal_mask,
     document_mask,
+    mask_rules,
     padding_mask,
     prefix_mask,
     sliding_window_mask,
 )
+from attnlib.backends.varlen import document_pieces
 from attnlib.mask_rules import CAUSAL
 from tests import DEVICE, assert_close, randn
 
@@ -196,6 +198,33 @@ def test_a_rule_that_does_not_fit_gets_this_message(facts, message):
     with pytest.raises(ValueError) as caught:
         attention(q, k, k, rule)
     assert str(caught.value) == message
+
+
+def test_lengths_are_looked_at_once_and_again_when_they_change(monkeypatch):
+    looks = []
+    monkeypatch.setattr(mask_rules, "truth", lambda x: looks.append(x) or bool(x))
+    rule = MaskRule(lengths=torch.tensor([2, 5], device=DEVICE))
+    for S, found in ((5, 1), (5, 1), (6, 2), (6, 2), (5, 3)):
+        rule.check(S)
+        assert len(looks) == found
+    rule.lengths[0] = 6
+    for _ in range(2):
+        with pytest.raises(ValueError, match="lengths must lie between 0 and S = 5"):
+            rule.check(5)
+    assert len(looks) == 5
+
+
+def test_what_was_made_in_inference_mode_is_looked_at_each_time():
+    with torch.inference_mode():
+        lengths, documents = torch.tensor([2, 5], device=DEVICE), torch.tensor([0, 1, 1], device=DEVICE)
+        rule = MaskRule(lengths=lengths)
+        rule.check(5)
+        lengths[0] = 6
+        with pytest.raises(ValueError, match="lengths must lie between 0 and S = 5"):
+            rule.check(5)
+        assert document_pieces(documents).q.tolist() == [0, 1, 3]
+        documents[1] = 0
+        assert document_pieces(documents).q.tolist() == [0, 2, 3]
 
 
 def test_rules_join_rules_only():

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from attnlib._modes import product_dtype
 from attnlib._plan import Plan
-from attnlib.mask_rules import MaskRule
+from attnlib.mask_rules import MaskRule, version_of
 
 WIDEST = 256  # of a head
 
@@ -120,15 +120,17 @@ def document_pieces(documents: Tensor) -> Pieces | None:
 
     Reading them waits for the GPU, so that the last few are kept.
     """
+    now = version_of(documents)
     for key, (there, version, pieces) in list(_kept.items()):
         if there() is None:
             del _kept[key]
-        elif there() is documents and version == documents._version:
+        elif there() is documents and version == now:
             return pieces
     while len(_kept) >= 8:
         del _kept[next(iter(_kept))]
     pieces = _cut(documents.reshape(-1, documents.shape[-1]))
-    _kept[id(documents)] = weakref.ref(documents), documents._version, pieces
+    if now is not None:
+        _kept[id(documents)] = weakref.ref(documents), now, pieces
     return pieces
 
 
