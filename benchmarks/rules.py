@@ -156,7 +156,9 @@ def store(rows: list[dict], device: torch.device) -> None:
         "measure": "python -m benchmarks --rules",
         "rows": rows,
     }
-    HERE.write_text(json.dumps(made, indent=1) + "\n", "utf8")
+    text = json.dumps(made, indent=1)
+    each = ",\n".join(f"  {json.dumps(row)}" for row in rows)  # a row on a line
+    HERE.write_text(f"{text[: text.index('[')]}[\n{each}\n ]\n}}\n", "utf8")
     measured.table.cache_clear()
     measured._order.cache_clear()
 
@@ -199,18 +201,39 @@ def compare(kind: str, device: torch.device) -> list[str]:
         works["attention, FlexAttention compiled"] = lambda q, k, v: attention(q, k, v, rule)
         works["FlexAttention"] = lambda q, k, v: theirs(q, k, v, block_mask=block_mask)
         works["PyTorch"] = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, attn_mask=table)
-    pairs = [(name, other) for name in works if name[0] == "a" for other in works if other[0] != "a"]
-    there = seconds({name: lambda run=run: run(q, k, v) for name, run in works.items()}, device)
-    back = seconds({n: lambda run=run: both_ways(run, given, grad) for n, run in works.items()}, device)
+    there = seconds(running({n: lambda run=run: run(q, k, v) for n, run in works.items()}), device)
+    back = seconds(
+        running({n: lambda run=run: both_ways(run, given, grad) for n, run in works.items()}), device
+    )
 
     def ratio(found: dict[str, list[float]], name: str, other: str) -> str:
+        if name not in found or other not in found:
+            return ""
         return f"{median(a / b for a, b in zip(found[name], found[other], strict=True)):.3f}x"
+
+    def takes(found: dict[str, list[float]], name: str) -> str:
+        return f"{median(found[name]) * 1e3:.3f} ms" if name in found else ""
 
     return [
         f"| {kind} | {name} | {other} | {ratio(there, name, other)} | {ratio(back, name, other)} "
-        f"| {median(there[name]) * 1e3:.3f} ms | {median(there[other]) * 1e3:.3f} ms |"
-        for name, other in pairs
+        f"| {takes(there, name)} | {takes(there, other)} | {takes(back, name)} | {takes(back, other)} |"
+        for name in works
+        for other in works
+        if name.startswith("attention") > other.startswith("attention")
     ]
+
+
+def running(works: dict[str, Callable[[], object]]) -> dict[str, Callable[[], object]]:
+    """Return the works that run, and say why the others do not."""
+    found = {}
+    for name, work in works.items():
+        try:
+            work()
+        except Exception as error:  # whatever this PyTorch fails with
+            print(f"{name}: {type(error).__name__}: {str(error).strip()[:300]}")
+            continue
+        found[name] = work
+    return found
 
 
 def main() -> None:
@@ -243,8 +266,8 @@ def main() -> None:
 
     measure_all(todo)
     print(f"\ntorch {torch.__version__} on {torch.cuda.get_device_name(device)}, {MAIN}\n")
-    print("| rule | what | against | forward | with backward | takes | the other |")
-    print("|---|---|---|---|---|---|---|")
+    print("| rule | what | against | forward | with backward | takes | other | with backward | other |")
+    print("|---|---|---|---|---|---|---|---|---|")
     for kind in (*kinds[:COMPARED], "no mask", "causal"):
         if late():
             print(f"{limit:.0f} s are over: {kind} and what comes after it was not compared")
