@@ -11,8 +11,8 @@ from torch import Tensor
 
 from attnlib._check import require_whole
 from attnlib.device import pick_device
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.training import track
-from attnlib.experiments.wordvectors import WordVectors
 from attnlib.instruments.settings import Setting, Values
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
@@ -26,21 +26,21 @@ def number_text(text: Sequence[str], least: int = 10) -> tuple[list[str], Tensor
         least: How often a word must come to be kept.
 
     Returns:
-        The vocabulary, and the text as a tensor of places in it.
+        The vocabulary, and the text as a tensor of its row numbers.
     """
     require_whole("least", least, 1)
     vocabulary = [word for word, n in Counter(text).most_common() if n >= least]
-    place = {word: i for i, word in enumerate(vocabulary)}
-    return vocabulary, torch.tensor([place[word] for word in text if word in place], dtype=torch.long)
+    row = {word: i for i, word in enumerate(vocabulary)}
+    return vocabulary, torch.tensor([row[word] for word in text if word in row], dtype=torch.long)
 
 
 def count_near(ids: Tensor, size: int, window: int = 5) -> Tensor:
-    """Count how often each word stands within ``window`` places of each other word.
+    """Count how often each word stands within ``window`` positions of each other word.
 
     Args:
         ids: ``(N,)``, a text as numbers below ``size``.
         size: How many words there are.
-        window: How far apart two words may stand.
+        window: The largest distance that counts.
 
     Returns:
         ``(size, size)`` in float64, symmetric: before and after count alike.
@@ -50,8 +50,8 @@ def count_near(ids: Tensor, size: int, window: int = 5) -> Tensor:
     return n + n.T
 
 
-def squeeze(table: Tensor, width: int = 64) -> Tensor:
-    """Squeeze the columns of a table into a few that keep most of it, by a singular value decomposition.
+def truncated_svd(table: Tensor, width: int = 64) -> Tensor:
+    """Reduce a table to a few columns that keep most of it, by a truncated singular value decomposition.
 
     Args:
         table: ``(V, V)``.
@@ -86,13 +86,13 @@ def train_skip_gram(
     the power 3/4 (Mikolov et al., 2013). The 1,024 examples of a batch share 64 negatives.
 
     Args:
-        ids: ``(N,)``, a text as places in the vocabulary.
+        ids: ``(N,)``, a text as row numbers of the vocabulary.
         vocabulary: The words.
         loss: A function of the vectors of middle words ``(B, D)``, of a true neighbour each ``(B, D)``, and
             of the negatives ``(K, D)``.
         steps: How many batches.
         width: How many numbers a vector has.
-        window: How far a neighbour may stand away.
+        window: The largest distance of a neighbour.
         lr: Learning rate of Adam at the beginning; it falls to a twentieth.
         seed: Of the beginning and of the batches.
         device: Where to train; the fastest there is, if not given.
@@ -163,20 +163,20 @@ def _batch(
 def found_near(
     vectors: WordVectors, words: Sequence[str], pairs: Sequence[tuple[str, str]], n: int = 10
 ) -> float:
-    """Return how often the other word of a pair is among the ``n`` nearest, asked from both sides.
+    """Return how often the other word of a pair is among the ``n`` nearest, tried from both sides.
 
     Args:
         vectors: Vectors of at least these words.
         words: The words to search.
         pairs: Pairs of them that belong together.
-        n: How many neighbours may be looked at.
+        n: How many of the nearest words count.
 
     Returns:
-        A share from 0 to 1.
+        A fraction from 0 to 1.
     """
-    place = {word: i for i, word in enumerate(words)}
+    row = {word: i for i, word in enumerate(words)}
     x = F.normalize(vectors[words].double().cpu(), dim=-1)
     c = (x @ x.T).fill_diagonal_(-1)
-    a, b = torch.tensor([[place[word] for word in pair] for pair in pairs]).T
+    a, b = torch.tensor([[row[word] for word in pair] for pair in pairs]).T
     a, b = torch.cat([a, b]), torch.cat([b, a])
     return ((c[a] > c[a, b, None]).sum(1) < n).double().mean().item()

@@ -138,26 +138,26 @@ def _count(
     return n
 
 
-def _count_places(ids: Tensor, size: int, window: int, *, rule: str) -> Tensor:
-    """Count place by place, with a mistake that depends on where a place lies or on what it sees."""
+def _count_by_position(ids: Tensor, size: int, window: int, *, rule: str) -> Tensor:
+    """Count position by position, with a mistake that depends on the position or on its window."""
     n, T, words = torch.zeros(size, size, dtype=torch.float64), len(ids), ids.tolist()
     for i, word in enumerate(words):
         start, stop = max(0, i - window), min(T, i + window + 1)
         if rule == "whole windows" and (i < window or i + window >= T):
             continue
-        places = range(i - window, stop) if rule == "from the end" else range(start, stop)
-        heard = [words[j] for j in places if j != i]
+        window_of = range(i - window, stop) if rule == "from the end" else range(start, stop)
+        near_by = [words[j] for j in window_of if j != i]
         if rule == "last missing":
-            heard = [words[j] for j in range(start, min(T, i + window)) if j != i]
+            near_by = [words[j] for j in range(start, min(T, i + window)) if j != i]
         if rule == "farthest":
-            heard = [words[j] for j in (i - window, i + window) if 0 <= j < T]
-        for other in set(heard) if rule == "once" else heard:
+            near_by = [words[j] for j in (i - window, i + window) if 0 <= j < T]
+        for other in set(near_by) if rule == "once" else near_by:
             n[word, other] += 1
     return n
 
 
 def _count_pairs(ids: Tensor, size: int, window: int, *, rule: str) -> Tensor:
-    """Count pairs instead of places: once for each distance, or once for each window that holds them."""
+    """Count pairs instead of positions: once for each distance, or once for each window that holds them."""
     n = torch.zeros(size, size, dtype=torch.float64)
     if rule == "once a distance":
         for d in range(1, window + 1):
@@ -206,12 +206,12 @@ def cooccurrence(answer: object, says: dict[str, str]) -> str | None:
         (partial(_count_pairs, rule="once a distance"), says["once_a_distance"]),
         (partial(_count_pairs, rule="windows"), says["once_a_stretch"]),
         (lambda ids, size, window: _count(ids, int(ids.max()) + 1, window), says["too_few_rows"]),
-        (partial(_count_places, rule="once"), says["once_a_window"]),
+        (partial(_count_by_position, rule="once"), says["once_a_window"]),
         (partial(_count, wrap=True), says["joined_ends"]),
-        (partial(_count_places, rule="from the end"), says["from_the_end"]),
-        (partial(_count_places, rule="whole windows"), says["whole_windows"]),
-        (partial(_count_places, rule="last missing"), says["last_missing"]),
-        (partial(_count_places, rule="farthest"), says["farthest_only"]),
+        (partial(_count_by_position, rule="from the end"), says["from_the_end"]),
+        (partial(_count_by_position, rule="whole windows"), says["whole_windows"]),
+        (partial(_count_by_position, rule="last missing"), says["last_missing"]),
+        (partial(_count_by_position, rule="farthest"), says["farthest_only"]),
         (partial(_count, near=True), says["nearer_counts_more"]),
         (lambda *case: _count(*case).triu() - _count(*case).diag().diag() / 2, says["once_a_pair"]),
         (lambda *case: _count(*case).triu(), says["one_side"]),
@@ -441,12 +441,12 @@ def _same_direction(rows: dict[str, Counter], six: list[str], says: dict[str, st
     return None
 
 
-def _share(
+def _fraction(
     vectors: Tensor, questions: Tensor,
     *, axis: int | None = -1, power: float = 1, out: str = "abc", fill: float = -math.inf,
     crossed: bool = False, first: int = 1, sums: Callable = lambda a, b, c: a - b + c,
 ) -> Tensor:  # fmt: skip
-    """Return the share of analogies that a search finds; ``out`` are the inputs that each question leaves out.
+    """Return the fraction of analogies that a search finds; ``out`` are the inputs that each question leaves out.
 
     With ``out="all"`` every question leaves out the inputs of all.
     """
@@ -522,42 +522,43 @@ def doubtful_accuracy(answer: object, says: dict[str, str]) -> str | None:
     one, more = [], []
     for (axis, skew), (out, left), (crossed, table) in itertools.product(axes, outs, crosses):
         said = [words for words in (table, left, skew) if words]
-        made = partial(_share, axis=axis, out=out, crossed=crossed)
+        made = partial(_fraction, axis=axis, out=out, crossed=crossed)
         if len(said) == 1:
             one.append((made, said[0]))
         elif said:
             more.append((made, says["several"].format(count=len(said), one=said[0])))
     mistakes = [
-        (partial(_share, fill=0.0), says["filled_with_0"]),
-        (partial(_share, axis=0, out="all", crossed=True), says["as_it_was"]),
+        (partial(_fraction, fill=0.0), says["filled_with_0"]),
+        (partial(_fraction, axis=0, out="all", crossed=True), says["as_it_was"]),
         *one,
-        (partial(_share, sums=lambda a, b, c: a + b - c), says["signs"]),
-        (partial(_share, sums=lambda a, b, c: b - a + c), says["signs"]),
-        (partial(_share, sums=lambda a, b, c: a + c), says["not_taken_away"]),
-        (partial(_share, sums=lambda a, b, c: unit(a) - unit(b) + unit(c)), says["directions"]),
-        (partial(_share, sums=lambda a, b, c: unit(a - b + c, 0)), says["columns_of_sums"]),
+        (partial(_fraction, sums=lambda a, b, c: a + b - c), says["signs"]),
+        (partial(_fraction, sums=lambda a, b, c: b - a + c), says["signs"]),
+        (partial(_fraction, sums=lambda a, b, c: a + c), says["not_taken_away"]),
+        (partial(_fraction, sums=lambda a, b, c: unit(a) - unit(b) + unit(c)), says["directions"]),
+        (partial(_fraction, sums=lambda a, b, c: unit(a - b + c, 0)), says["columns_of_sums"]),
         (_nearest_by_distance, says["distance"]),
-        (partial(_share, power=2), says["squared"]),
-        (partial(_share, power=0.5), says["one_root_too_many"]),
-        (partial(_share, first=5), says["among_five"]),
-        (lambda *case: len(case[1]) * _share(*case, crossed=True), says["crossed_sum"]),
-        (partial(_share, axis=0, sums=lambda a, b, c: unit(a - b + c, 0)), says["columns_of_both"]),
-        (partial(_share, out="all", fill=0.0), says["out_of_all_with_0"]),
+        (partial(_fraction, power=2), says["squared"]),
+        (partial(_fraction, power=0.5), says["one_root_too_many"]),
+        (partial(_fraction, first=5), says["among_five"]),
+        (lambda *case: len(case[1]) * _fraction(*case, crossed=True), says["crossed_sum"]),
+        (partial(_fraction, axis=0, sums=lambda a, b, c: unit(a - b + c, 0)), says["columns_of_both"]),
+        (partial(_fraction, out="all", fill=0.0), says["out_of_all_with_0"]),
         (_answers_of_any, says["any_answer"]),
-        (lambda *case: 100 * _share(*case), says["percent"]),
-        (lambda *case: len(case[1]) * _share(*case), says["how_many"]),
-        (lambda *case: 1 - _share(*case), says["share_of_wrong"]),
+        (lambda *case: 100 * _fraction(*case), says["percent"]),
+        (lambda *case: len(case[1]) * _fraction(*case), says["how_many"]),
+        (lambda *case: 1 - _fraction(*case), says["share_of_wrong"]),
         (lambda *case: torch.tensor(1.0), says["any_right"]),
         *more,
     ]
-    got = [_one_share(call(answer, *(x.clone() for x in case)), says) for case in cases]
-    for wrong, words in [(_share, None), *mistakes]:  # one number says little: a mistake has to fit all cases
+    got = [_one_fraction(call(answer, *(x.clone() for x in case)), says) for case in cases]
+    # one number says little: a mistake has to fit all cases
+    for wrong, words in [(_fraction, None), *mistakes]:
         if all(close(mine, wrong(*case).double()) for mine, case in zip(got, cases, strict=True)):
             return words
     case, mine = next(
-        (case, mine) for case, mine in zip(cases, got, strict=True) if not close(mine, _share(*case))
+        (case, mine) for case, mine in zip(cases, got, strict=True) if not close(mine, _fraction(*case))
     )
-    words = says["too_large"] if mine > _share(*case) else says["too_small"]
+    words = says["too_large"] if mine > _fraction(*case) else says["too_small"]
     return words.format(call=spell_call(answer, case))
 
 
@@ -574,7 +575,7 @@ def _nearest_by_distance(vectors: Tensor, questions: Tensor) -> Tensor:
     return (off.scatter(1, questions[:, :3], math.inf).argmin(1) == answer).double().mean()
 
 
-def _one_share(result: object, says: dict[str, str]) -> Tensor:
+def _one_fraction(result: object, says: dict[str, str]) -> Tensor:
     got = scalar(result)
     if got.ndim:
         raise AnswerError(says["not_one"].format(shape=tuple(got.shape)))

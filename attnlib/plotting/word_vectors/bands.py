@@ -21,7 +21,7 @@ LEAST = 0.02  # weights below it are drawn without their number
 
 def attention_bands(
     texts: Sequence[str],
-    asks: Sequence[str],
+    queries: Sequence[str],
     weights: Sequence[Tensor | Sequence[float]] | None = None,
     *,
     across: int = 1,
@@ -29,14 +29,14 @@ def attention_bands(
     heads: Sequence[str] | None = None,
     clues: Sequence[str] | None = None,
 ) -> Drawing:
-    """Draw sentences, the word that asks in a frame; it stands above them if its weights are given.
+    """Draw sentences, the query in a frame; it stands above its sentence if its attention weights are given.
 
     From there a band goes to each word, as broad as its weight. The words below are keys, and have their
-    colour; one that gets nothing is grey.
+    colour; one of no weight is grey.
 
     Args:
         texts: The sentences.
-        asks: For each, the word that asks; the first such word of the sentence.
+        queries: For each, the word that attends; the first such word of the sentence.
         weights: For each, a weight for every word; without them the words stand alone.
         across: How many sentences stand side by side.
         names: For each, what its weights are, written above them.
@@ -51,12 +51,12 @@ def attention_bands(
             columns.
     """
     lines = [text.split() for text in texts]
-    shares = [None] * len(lines) if weights is None else [array(w).tolist() for w in weights]
-    for line, word, share in zip(lines, asks, shares, strict=True):
+    given = [None] * len(lines) if weights is None else [array(w).tolist() for w in weights]
+    for line, word, row in zip(lines, queries, given, strict=True):
         if word not in line:
-            raise ValueError(f"asks must be a word of its sentence, got {word!r} for {' '.join(line)!r}")
-        if share is not None and len(share) != len(line):
-            raise ValueError(f"each of {len(line)} words needs a weight, got {len(share)}")
+            raise ValueError(f"queries must be words of their sentences, got {word!r} for {' '.join(line)!r}")
+        if row is not None and len(row) != len(line):
+            raise ValueError(f"each of {len(line)} words needs a weight, got {len(row)}")
     if heads is not None and len(heads) != across:
         raise ValueError(f"each of {across} columns needs a head, got {len(heads)}")
     for line, clue in zip(lines, clues or (), strict=clues is not None):
@@ -69,17 +69,17 @@ def attention_bands(
         if wide * across + GAP * (across - 1) <= WIDEST:
             break
     above = 0 if weights is None else BOX + FALL + (0 if names is None else NAME)
-    row = above + BOX + (10 if weights is None else NUMBER + GAP)
+    height = above + BOX + (10 if weights is None else NUMBER + GAP)
     rows = -(-len(lines) // across)
     head = 0 if heads is None else NAME
-    picture = Drawing(wide * across + GAP * (across - 1), head + row * rows + 4)
+    picture = Drawing(wide * across + GAP * (across - 1), head + height * rows + 4)
     for n, said in enumerate(heads or ()):
         picture.text(8 + n * (wide + GAP), 13, said, anchor="start", colour=MUTED)
-    for n, (line, word, share) in enumerate(zip(lines, asks, shares, strict=True)):
+    for n, (line, word, row) in enumerate(zip(lines, queries, given, strict=True)):
         left = 8 + n % across * (wide + GAP)
-        top = head + n // across * row + above + 4
-        _draw(picture, left, top, line, widths[n], line.index(word), share)
-        if clues is not None and share is not None:
+        top = head + n // across * height + above + 4
+        _draw(picture, left, top, line, widths[n], line.index(word), row)
+        if clues is not None and row is not None:
             j = line.index(clues[n])
             _mark(picture, left + sum(widths[n][:j]) + widths[n][j] / 2, top, line[j])
         if names is not None and names[n]:
@@ -94,25 +94,25 @@ def _draw(
     line: list[str],
     widths: list[float],
     at: int,
-    share: list[float] | None,
+    weights: list[float] | None,
 ) -> None:
     """Draw one sentence whose words have their upper edge at ``top``."""
     middles = [left + sum(widths[:j]) + wide / 2 for j, wide in enumerate(widths)]
-    asking = top if share is None else top - FALL - BOX
-    picture.rect(middles[at] - widths[at] / 2 + 1, asking, widths[at] - 2, BOX, edge=QUERY, thick=1.8)
-    picture.text(middles[at], asking + BOX / 2, line[at], bold=True)
-    if share is None:
+    upper = top if weights is None else top - FALL - BOX
+    picture.rect(middles[at] - widths[at] / 2 + 1, upper, widths[at] - 2, BOX, edge=QUERY, thick=1.8)
+    picture.text(middles[at], upper + BOX / 2, line[at], bold=True)
+    if weights is None:
         for j, word in enumerate(line):
             if j != at:
                 picture.text(middles[j], top + BOX / 2, word)
         return
-    start = middles[at] - BAND * sum(share) / 2
-    for word, middle, part in zip(line, middles, share, strict=True):
-        _band(picture, (start, asking + BOX + 2), (middle - BAND * part / 2, top - 1), BAND * part)
-        start += BAND * part
-        picture.text(middle, top + BOX / 2, word, colour=KEY if part else MUTED)
-        if part >= LEAST:
-            picture.text(middle, top + BOX + NUMBER / 2 - 2, f"{part:.2f}", colour=WEIGHT)
+    start = middles[at] - BAND * sum(weights) / 2
+    for word, middle, weight in zip(line, middles, weights, strict=True):
+        _band(picture, (start, upper + BOX + 2), (middle - BAND * weight / 2, top - 1), BAND * weight)
+        start += BAND * weight
+        picture.text(middle, top + BOX / 2, word, colour=KEY if weight else MUTED)
+        if weight >= LEAST:
+            picture.text(middle, top + BOX + NUMBER / 2 - 2, f"{weight:.2f}", colour=WEIGHT)
 
 
 def _mark(picture: Drawing, middle: float, top: float, word: str) -> None:

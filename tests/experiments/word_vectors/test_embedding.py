@@ -4,14 +4,14 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.word_vectors.embedding import (
     count_near,
     found_near,
     number_text,
-    squeeze,
     train_skip_gram,
+    truncated_svd,
 )
-from attnlib.experiments.wordvectors import WordVectors
 
 
 def loss(x, y, n):
@@ -48,7 +48,7 @@ def test_neighbours_are_counted_on_both_sides():
 
 def test_a_table_of_low_rank_is_kept_whole():
     x = torch.randn(11, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    kept = squeeze(x @ x.T, 3)
+    kept = truncated_svd(x @ x.T, 3)
     torch.testing.assert_close(kept @ kept.T, x @ x.T)
 
 
@@ -56,7 +56,7 @@ def test_squeezing_leaves_the_random_numbers_of_the_caller_alone():
     torch.manual_seed(5)
     before = torch.rand(1)
     torch.manual_seed(5)
-    squeeze(torch.eye(7), 2)
+    truncated_svd(torch.eye(7), 2)
     assert torch.equal(torch.rand(1), before)
 
 
@@ -78,7 +78,7 @@ def test_counting_tells_them_apart_too():
     vocabulary, ids = number_text(two_topics())
     n = count_near(ids, len(vocabulary))
     chance = n.sum(1, keepdim=True) * n.sum(0) / n.sum()
-    vectors = WordVectors(vocabulary, squeeze((n / chance).log().clamp(min=0), 2))
+    vectors = WordVectors(vocabulary, truncated_svd((n / chance).log().clamp(min=0), 2))
     assert topics_apart(vectors) == 1
 
 

@@ -121,14 +121,14 @@ def loss(change):
     return lambda x, y, n: change(*products(x, y, n))
 
 
-def places(ids, size, window, *, first=None, last=None, at=None, once=False):
-    """Count place by place, as a loop with a mistake in its range would."""
+def by_position(ids, size, window, *, first=None, last=None, at=None, once=False):
+    """Count position by position, as a loop with a mistake in its range would."""
     n, words = torch.zeros(size, size), ids.tolist()
     for i in range(len(words)) if at is None else at(len(words), window):
         begin = max(0, i - window) if first is None else first(i, window)
         end = min(len(words), i + window + 1) if last is None else last(i, window, len(words))
-        heard = [words[j] for j in range(begin, end) if j != i]
-        for other in set(heard) if once else heard:
+        near = [words[j] for j in range(begin, end) if j != i]
+        for other in set(near) if once else near:
             n[words[i], other] += 1
     return n
 
@@ -375,9 +375,9 @@ WRONG = [
     ("2.7", one_sided, "what follows only"),
     ("2.7", lambda *a: one_sided(*a).T, "what stands before only"),
     ("2.7", lambda ids, size, window: loop_counts(ids, size, window - 1), "`range(1, window)` ends one before it"),
-    ("2.7", lambda ids, size, window: loop_counts(ids, size, window + 1), "one place too far"),
+    ("2.7", lambda ids, size, window: loop_counts(ids, size, window + 1), "one position too far"),
     ("2.7", lambda ids, size, window: loop_counts(ids, size, window) / 2, "half as large as it should be"),
-    ("2.7", lambda *a: loop_counts(*a).fill_diagonal_(0), "Compare places, not words"),
+    ("2.7", lambda *a: loop_counts(*a).fill_diagonal_(0), "Compare positions, not words"),
     ("2.7", weighed, "nearer words count for more"),
     ("2.7", with_itself, "its own neighbour"),
     ("2.7", forgetful, "adds 1 once"),
@@ -386,10 +386,10 @@ WRONG = [
     ("2.7", lambda ids, size, window: loop_counts(ids, size, window // 2), "share the window"),
     ("2.7", lambda *a: loop_counts(*a) - loop_counts(*a).diag().diag() / 2, "yours counts them once"),
     ("2.7", lambda *a: loop_counts(*a) + loop_counts(*a).diag().diag(), "the diagonal is twice too large"),
-    ("2.7", lambda *a: places(*a, once=True), "a set, or `in`, counts it once"),
-    ("2.7", lambda *a: places(*a, first=lambda i, w: i - w), "`ids[-1]` is its last word"),
-    ("2.7", lambda *a: places(*a, at=lambda T, w: range(w, T - w)), "the first and the last places"),
-    ("2.7", lambda *a: places(*a, last=lambda i, w, T: min(T, i + w)), "the farthest word to the right"),
+    ("2.7", lambda *a: by_position(*a, once=True), "a set, or `in`, counts it once"),
+    ("2.7", lambda *a: by_position(*a, first=lambda i, w: i - w), "`ids[-1]` is its last word"),
+    ("2.7", lambda *a: by_position(*a, at=lambda T, w: range(w, T - w)), "the first and the last positions"),
+    ("2.7", lambda *a: by_position(*a, last=lambda i, w, T: min(T, i + w)), "the farthest word to the right"),
     ("2.7", forgets, "at one distance is counted once"),
     ("2.7", stretches, "for every stretch of text"),
     ("2.7", lambda ids, size, window: loop_counts(ids, ids.max() + 1, window), "words that never come have a row"),
@@ -457,7 +457,7 @@ WRONG = [
     ("2.10", "0.80, itself", "which do not see a length"),
     ("2.10", "0.80, buy", "not all by the same factor"),
     ("2.10", "0.58, itself", "on both sides. And what wins"),
-    ("2.10", "0.58, buy", "as the one that is asked"),
+    ("2.10", "0.58, buy", "as the query and as a key"),
     ("2.10", "0.40, itself", "what happens to each of the three scores"),
     ("2.10", "0.40, buy", "scores the other two lower"),
     ("2.10", "0.36, itself", "Which of the three scores falls fastest"),
@@ -466,16 +466,16 @@ WRONG = [
     ("2.11", {"statement": True, "times": 1, "percent": 41, "out": 1}, "run `percent_right` with the other lengths"),
     ("2.11", {"statement": True, "times": 1.5, "percent": 52, "out": 1}, "Compare the two largest"),
     ("2.11", {"statement": False, "times": 1, "percent": 52, "out": 1}, "a longer step finds more"),
-    ("2.11", {"statement": False, "times": 0.5, "percent": 52, "out": 1}, "next to nothing"),
+    ("2.11", {"statement": False, "times": 0.5, "percent": 52, "out": 1}, "hardly any answer is found"),
     ("2.11", {"statement": False, "times": 2, "percent": 47, "out": 1}, "a length between them"),
-    ("2.11", {"statement": False, "times": 3, "percent": 52, "out": 1}, "flies past"),
+    ("2.11", {"statement": False, "times": 3, "percent": 52, "out": 1}, "goes past"),
     ("2.11", {"statement": False, "times": 1.4, "percent": 52, "out": 1}, "one of the six lengths"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 41, "out": 1}, "that is the plain step"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 46.6, "out": 1}, "too long a step"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 68, "out": 1}, "the second number"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 0.52, "out": 1}, "write it as a percentage"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 60, "out": 1}, "take the first number"),
-    ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 1.5}, "best length for a free search"),
+    ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 1.5}, "best length with nothing left out"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 2}, "finds fewer, not more"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 0.5}, "half a step finds much"),
     ("2.11", {"statement": False, "times": 1.5, "percent": 52, "out": 0}, "one of the six lengths"),
@@ -525,7 +525,7 @@ WRONG = [
     ("2.13", changed(length=lambda v: v.norm()), "these are dot products"),
     ("2.13", changed(out=lambda scores, q: scores.scatter(1, q[:, :3], torch.inf)), "Or do those win"),
     ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).all()), "`all` instead of a mean"),
-    ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).any()), "`any` looks"),
+    ("2.13", changed(end=lambda best, answer: (best[:, 0] == answer).any()), "`any` tests"),
     ("2.13", changed(end=lambda best, answer: (best == answer).sum() / len(answer)), "what you add up"),
     ("2.13", changed(out=lambda scores, q: scores.index_fill(1, q[0, :3], -torch.inf)), "in a loop, and compare"),
     ("2.13", changed(length=lambda v: v.abs().sum(1, keepdim=True)), "in a loop, and compare"),

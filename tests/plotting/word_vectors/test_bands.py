@@ -20,22 +20,22 @@ def test_a_word_that_gets_nothing_is_grey():
     assert ">0.00<" not in drawn
 
 
-def test_the_word_that_asks_is_framed_and_without_weights_the_words_stand_alone():
+def test_the_query_is_framed_and_without_weights_the_words_stand_alone():
     drawn = plotting.attention_bands(["who is he"], ["he"])._repr_svg_()
     assert drawn.count("<rect") == plotting.Drawing(10, 10)._repr_svg_().count("<rect") + 1
     assert 'font-weight="600">he<' in drawn
 
 
 def test_two_sentences_fit_side_by_side():
-    texts, asks = ["buy green apple", "buy apple phone"], ["apple", "apple"]
-    below = plotting.attention_bands(texts, asks)
-    beside = plotting.attention_bands(texts, asks, across=2)
+    texts, queries = ["buy green apple", "buy apple phone"], ["apple", "apple"]
+    below = plotting.attention_bands(texts, queries)
+    beside = plotting.attention_bands(texts, queries, across=2)
     assert beside.width > 2 * below.width
     assert beside.height < below.height
 
 
-def test_a_word_that_is_not_there_cannot_ask():
-    with pytest.raises(ValueError, match="asks must be a word of its sentence, got 'she'"):
+def test_a_query_must_be_in_its_sentence():
+    with pytest.raises(ValueError, match="queries must be words of their sentences, got 'she'"):
         plotting.attention_bands(["he is evil"], ["she"])
 
 
