@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor, nn
 
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.tasks.pronouns import PronounSentence
 from attnlib.experiments.tasks.senses import SenseSentence, sense_anchors
 from attnlib.experiments.training import fit
-from attnlib.experiments.wordvectors import WordVectors
 from attnlib.instruments.settings import note
 from attnlib.scoring import dot_scores
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.tasks import word_pairs
-from attnlib.experiments.wordvectors import WordVectors
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
 EQUATIONS = [
@@ -52,7 +52,7 @@ class AnalogyMap(anywidget.AnyWidget):
     """Choose ``a - b + c`` and see the nearest words, and where they lie.
 
     The vocabulary is what fits on a page: some two thousand of the words in
-    `attnlib.experiments.wordvectors.WordVectors.glove`, with the same vectors.
+    `attnlib.experiments.glove.WordVectors.glove`, with the same vectors.
 
     Attributes:
         words: The words to choose from.

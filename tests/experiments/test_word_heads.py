@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.tasks import pronoun_sentences, sense_sentences
 from attnlib.experiments.word_heads import (
     MIXES,
@@ -17,7 +18,6 @@ from attnlib.experiments.word_heads import (
     train_pronouns,
     train_senses,
 )
-from attnlib.experiments.wordvectors import WordVectors
 
 GLOVE = WordVectors.glove()
 SENTENCES = sense_sentences()[:6]

@@ -3,8 +3,8 @@ import base64
 import pytest
 import torch
 
+from attnlib.experiments.glove import UnknownWordError, WordVectors
 from attnlib.experiments.tasks import word_pairs
-from attnlib.experiments.wordvectors import UnknownWordError, WordVectors
 from attnlib.widgets import EQUATIONS, AnalogyMap
 
 

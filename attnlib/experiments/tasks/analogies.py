@@ -49,7 +49,7 @@ def word_pairs() -> dict[str, list[tuple[str, str]]]:
 
     Returns:
         For each of seven relations, some thirty pairs such as ``("france", "paris")``. Every word has a
-        vector in `attnlib.experiments.wordvectors.WordVectors.glove`.
+        vector in `attnlib.experiments.glove.WordVectors.glove`.
 
     Chapter 2 asks questions about them.
     """

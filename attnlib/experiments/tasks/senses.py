@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from attnlib.experiments.wordvectors import WordVectors
+from attnlib.experiments.glove import WordVectors
 
 SENSES = "fruit", "company", "river", "money"
 LIKE = ("pear", "banana"), ("microsoft", "google"), ("river", "lake"), ("credit", "money")

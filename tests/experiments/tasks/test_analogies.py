@@ -1,7 +1,7 @@
 import pytest
 
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.tasks import analogy_questions, word_pairs
-from attnlib.experiments.wordvectors import WordVectors
 
 PAIRS = word_pairs()
 

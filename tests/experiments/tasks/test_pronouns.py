@@ -1,7 +1,7 @@
 import pytest
 
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.tasks.pronouns import pronoun_sentences
-from attnlib.experiments.wordvectors import WordVectors
 
 
 @pytest.mark.parametrize("unseen", [False, True])

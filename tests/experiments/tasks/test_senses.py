@@ -1,8 +1,8 @@
 import pytest
 import torch
 
+from attnlib.experiments.glove import WordVectors
 from attnlib.experiments.tasks.senses import SENSES, sense_anchors, sense_sentences
-from attnlib.experiments.wordvectors import WordVectors
 
 
 @pytest.mark.parametrize(("unseen", "count"), [(False, 784), (True, 400)])

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 import attnlib
-from attnlib.experiments.wordvectors import UnknownWordError, WordVectors
+from attnlib.experiments.glove import UnknownWordError, WordVectors
 from tests import DEVICE
 
 SMALL = WordVectors(

@@ -5,7 +5,7 @@ import tarfile
 
 import numpy as np
 
-from tools import build_wordvectors as build
+from tools import build_glove as build
 
 PACKAGE = {
     "words": ["the", ",", "of", "a", "2nd", "cat", "goku", "dog"],
