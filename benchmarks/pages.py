@@ -23,7 +23,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tools.find_chromium import ADVICE, installed
 
 SITE = Path(__file__).parents[1] / "_build" / "html"
-BYTES_PER_SECOND, LATENCY_MS, CPU_SLOWED = 200_000, 150, 4  # 1.6 Mbit/s
+BYTES_PER_SECOND = 200_000  # 1.6 Mbit/s
+LATENCY_MS = 150
+CPU_SLOWED = 4
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 WIDE = {"viewport": {"width": 1280, "height": 900}}
 COMPRESSED = {".html", ".css", ".js", ".svg", ".json", ".xml", ".txt"}

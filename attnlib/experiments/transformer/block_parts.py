@@ -39,7 +39,9 @@ KINDS = {  # of blocks: what the decoder is made with, and what a setting says o
         "RMS norms, SwiGLU, no biases, rotary positions, tied",
     ),
 }
-LENGTH, WIDTH, HEADS = 32, 64, 4
+LENGTH = 32
+WIDTH = 64
+HEADS = 4
 LETTERS = 67  # different signs in the text of the stored runs
 USUAL = {
     "layers": 12,

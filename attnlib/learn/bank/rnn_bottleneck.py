@@ -260,7 +260,10 @@ def lstm_size(answer: object, says: dict[str, str]) -> str | None:
     return None
 
 
-NAMED, OTHER, STOP = "a_name", "another_word", "the_full_stop"  # as `says` spells them
+# as `says` spells them
+NAMED = "a_name"
+OTHER = "another_word"
+STOP = "the_full_stop"
 
 
 def _sentence(*words: object) -> list[tuple[str, float]]:

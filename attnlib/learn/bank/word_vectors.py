@@ -17,7 +17,9 @@ from torch import Tensor
 from attnlib.learn.calling import AnswerError, call, explain, spell_call
 from attnlib.learn.grading import by_cases, close, normal, numbers, scalar, unit
 
-KING, MAN, QUEEN = (torch.tensor(x, dtype=torch.float64) for x in ([0, 4], [1, 0], [4, 4]))
+KING = torch.tensor([0, 4], dtype=torch.float64)
+MAN = torch.tensor([1, 0], dtype=torch.float64)
+QUEEN = torch.tensor([4, 4], dtype=torch.float64)
 
 
 def _point(answer: object, name: str, says: dict[str, str]) -> Tensor:

@@ -17,7 +17,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from paying_attention.html_element import element
 from paying_attention.links.bibliography import bibliography
 
-REFERENCES, GLOSSARY = "references", "glossary"
+REFERENCES = "references"
+GLOSSARY = "glossary"
 
 
 class CardError(SphinxError):

@@ -20,7 +20,9 @@ from paying_attention.links.claims_index import notebooks
 NUMBERED = re.compile(r"book/(\d\d)_")
 NEEDS = re.compile(r"It needs (.+?)\.\s")
 ADDRESS = re.compile(r"\(\S+\)")
-ROW, LEFT, WIDTH = 54, 76, 358  # a row's height, where the titles begin, what a phone has room for
+ROW = 54  # its height
+LEFT = 76  # where the titles begin
+WIDTH = 358  # what a phone has room for
 
 
 class Chapter(NamedTuple):

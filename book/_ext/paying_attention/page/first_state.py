@@ -17,7 +17,8 @@ from paying_attention import browser
 logger = logging.getLogger(__name__)
 
 VIEW = re.compile(r'<script type="application/vnd\.jupyter\.widget-view\+json">.*?</script>', re.DOTALL)
-MARK, END = "<!-- first state -->", "<!-- end of first state -->"
+MARK = "<!-- first state -->"
+END = "<!-- end of first state -->"
 DRAWN = re.compile(f"{MARK}.*?{END}", re.DOTALL)
 UNNEEDED = r"^https?:|\.(png|svg)|/(mathjax|fontawesome)|/_static/(?!hydrate-widgets).*\.js"
 TAKE = (Path(__file__).parent / "first_state.js").read_text("utf8")
