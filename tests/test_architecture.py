@@ -16,7 +16,6 @@ ROOT = Path(__file__).parents[1]
 LAYERS = [
     {"_heads", "_modes"},
     {"_check"},
-    {"_validate"},
     {"masks", "mask_rules", "scoring", "positions", "cache"},
     {"_plan"},
     {"backends"},

@@ -12,7 +12,7 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from attnlib._validate import require_whole
+from attnlib._check import require_whole
 from attnlib.blocks import TransformerBlock
 from attnlib.experiments.letters import Letters
 from attnlib.experiments.runs import Run, load
