@@ -1,5 +1,6 @@
-"""What imports what, and what importing costs."""
+"""What imports what, what importing costs, and that nothing is written twice."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -106,8 +107,37 @@ def test_every_module_has_a_layer():
     assert own == set(LEVEL)
 
 
-def fresh(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+def code(path):
+    """The lines of a file that compute: no signatures, texts that document, imports, remarks or mere brackets."""
+    text = path.read_text("utf8")
+    left = set()
+    for node in ast.walk(ast.parse(text)) if path.suffix == ".py" else ():
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            left.update(range(node.lineno, node.end_lineno + 1))
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            left.update(range(node.lineno, node.body[0].lineno))
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
+            left.update(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    for number, line in enumerate(text.splitlines(), 1):
+        line = line.strip()
+        if number not in left and any(map(str.isalnum, line)) and not line.startswith(("#", "//", "*")):
+            yield number, line
+
+
+def test_no_six_lines_of_code_stand_twice():
+    found = {}
+    for folder in ("attnlib", "book/_ext"):
+        for path in (one for ending in ("py", "js", "css") for one in (ROOT / folder).rglob(f"*.{ending}")):
+            lines = list(code(path))
+            for i in range(len(lines) - 5):
+                numbers, six = zip(*lines[i : i + 6], strict=True)
+                found.setdefault(six, []).append(f"{path.relative_to(ROOT)}:{numbers[0]}")
+    assert len(found) > 5_000
+    assert not [places for places in found.values() if len(places) > 1]
+
+
+def fresh(script):
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return done.stdout
 
 
