@@ -36,6 +36,12 @@ def require_bool(name: str, x: object) -> None:
         raise TypeError(f"{name} must be True or False, got {type(x).__name__}")
 
 
+def require_number(name: str, x: object) -> None:
+    """Raise unless ``x`` is a number."""
+    if isinstance(x, bool) or not isinstance(x, numbers.Real):
+        raise TypeError(f"{name} must be a number, got {type(x).__name__} ({x!r})")
+
+
 def whole_numbers(name: str, x: object, axes: tuple[int, ...]) -> Tensor:
     """Return ``x`` as a tensor of whole numbers, or raise unless it has one of these numbers of axes."""
     numbers = torch.as_tensor(x)

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._check import require_whole
+from attnlib._check import require_bool, require_number, require_whole
 from attnlib.cache import KVCache
 from attnlib.mask_rules import MaskRule
 from attnlib.multihead import LayerOptions, MultiHeadAttention, copy_parameters
@@ -71,6 +71,8 @@ class TransformerBlock(nn.Module):
     ) -> None:
         super().__init__()
         check_names(type(self), layer, LayerOptions)
+        for name, switch in (("norm_first", norm_first), ("gated", gated), ("context", context)):
+            require_bool(name, switch)
 
         def attention() -> MultiHeadAttention:
             return MultiHeadAttention(
@@ -120,8 +122,9 @@ class TransformerBlock(nn.Module):
         Args:
             x: ``(B, T, C)``.
             context: What the block attends to besides, ``(B, S, C)``, if it was made with ``context=True``.
-            mask: As in `MultiHeadAttention.forward`, like ``bias``, ``rotary`` and ``positions``. Of the
-                attention to ``x`` itself, as all that follow but the last.
+            mask: As in `MultiHeadAttention.forward` (padding as `padding_mask` makes it), like ``bias``,
+                ``rotary`` and ``positions``. Of the attention to ``x`` itself, as all that follow but the
+                last.
             causal: Also apply the causal mask.
             bias: Numbers added to the scores: `alibi_bias`, say.
             rotary: What turns queries and keys by their positions: `attnlib.rotary`, say.
@@ -188,7 +191,10 @@ class TransformerBlock(nn.Module):
         if self.cross_attention is not None:
             layer.multihead_attn = self.cross_attention.to_torch()
         for mine, theirs in self._names(self.cross_attention is not None).items():
-            copy_parameters(self.get_submodule(mine), layer.get_submodule(theirs))
+            module, to = self.get_submodule(mine), layer.get_submodule(theirs)
+            copy_parameters(module, to)
+            if isinstance(module, nn.LayerNorm) and isinstance(to, nn.LayerNorm):
+                to.eps = module.eps
         return layer.train(self.training)
 
     @staticmethod
@@ -314,6 +320,7 @@ def make_norm(norm: str, dim: int, *, bias: bool = True, eps: float = 1e-5) -> n
     Raises:
         ValueError: If the norm is unknown, or ``eps`` is not a finite number of at least 0.
     """
+    require_number("eps", eps)
     if not 0.0 <= eps < math.inf:
         raise ValueError(f"eps must be a finite number of at least 0, got {eps}")
     if norm == "layer":

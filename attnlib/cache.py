@@ -32,7 +32,7 @@ class KVCache:
         device: Where to keep them.
 
     Raises:
-        TypeError: If a size is not an int.
+        TypeError: If a size is not an int, or the dtype not floating.
         ValueError: If a size is too small, or ``keep_first`` too large.
     """
 
@@ -62,6 +62,7 @@ class KVCache:
                     f"keep_first must be below max_length = {max_length}, got {keep_first}: "
                     f"there is no room for what is new"
                 )
+        _require_floating(dtype)
         with _ordinary_tensors():
             self._k = torch.zeros(*sizes.values(), dtype=dtype, device=device)  # (B, Hkv, max_length, D)
             self._v = torch.zeros_like(self._k)
@@ -239,22 +240,32 @@ class KVCache:
             raise ValueError(f"index must be on the cache's device {self.device}, got {index.device}")
         with _ordinary_tensors():
             try:
-                self._k, self._v = (x.index_select(0, index) for x in (self._k, self._v))
+                self._k, self._v = (x.index_select(0, index.long()) for x in (self._k, self._v))
             except (IndexError, RuntimeError):  # the kernel for CPUs looks at each; a GPU stops by itself
                 low, high = (int(i) for i in index.aminmax())
                 last = self.shape[0] - 1
                 raise ValueError(f"index must lie between 0 and {last}, got {low} to {high}") from None
 
-    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> KVCache:
+    def to(
+        self, device: torch.device | torch.dtype | str | None = None, dtype: torch.dtype | None = None
+    ) -> KVCache:
         """Move what is kept to another device, or round it to another dtype, in place, as a module does.
 
         Args:
-            device: Where to keep it; where it is if not given.
+            device: Where to keep it; where it is if not given. A dtype alone may stand here.
             dtype: Of the keys and values; the same if not given.
 
         Returns:
             The cache itself.
+
+        Raises:
+            TypeError: If the dtype is not floating, or given twice.
         """
+        if isinstance(device, torch.dtype):
+            if dtype is not None:
+                raise TypeError(f"to takes a device and a dtype, got the dtypes {device} and {dtype}")
+            device, dtype = None, device
+        _require_floating(dtype)
         with _ordinary_tensors():
             self._k, self._v = (x.to(device=device, dtype=dtype) for x in (self._k, self._v))
         return self
@@ -287,6 +298,11 @@ class KVCache:
     def __repr__(self) -> str:
         rolls = "" if self._keep_first is None else f", keep_first={self._keep_first}"
         return f"KVCache({shape(self._k)}, length={self._length}{rolls})"
+
+
+def _require_floating(dtype: torch.dtype | None) -> None:
+    if dtype is not None and not dtype.is_floating_point:
+        raise TypeError(f"dtype must be floating, as keys and values are, got {dtype}")
 
 
 def _ordinary_tensors() -> AbstractContextManager[object]:

@@ -11,7 +11,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from attnlib._check import check_rotary, require_tensor, require_whole, shape
+from attnlib._check import (
+    check_rotary,
+    require_bool,
+    require_number,
+    require_tensor,
+    require_whole,
+    shape,
+)
 from attnlib._modes import truth
 from attnlib.blocks import BlockOptions, TransformerBlock, check_names
 from attnlib.cache import KVCache
@@ -76,6 +83,8 @@ class Decoder(nn.Module):
             ("num_layers", num_layers),
         ):
             require_whole(name, size, 1)
+        require_bool("alibi", alibi)
+        require_bool("tied", tied)
         check_rotary(rotary)
         if rotary is not None and alibi:
             raise ValueError("rotary and alibi both tell positions: give either, got both")
@@ -126,7 +135,8 @@ class Decoder(nn.Module):
         Args:
             tokens: ``(B, T)``, whole numbers of any integer dtype.
             mask: Boolean, True = may attend, beside the causal mask: ``(T, S)``, or four axes that broadcast
-                to ``(B, H, T, S)``. With caches, S counts what they hold, too. Or a `MaskRule`.
+                to ``(B, H, T, S)``, as `padding_mask` makes them. With caches, S counts what they hold, too.
+                Or a `MaskRule`.
             positions: Those of the tokens, ``(T,)``, or ``(B, T)`` where each row has its own; if not given,
                 they are counted on from what is cached. With them T may exceed ``max_length``.
             caches: One for each block, from `make_caches`, holding the positions before ``tokens``; those of
@@ -143,6 +153,7 @@ class Decoder(nn.Module):
                 table, or too many with what is cached, if the caches are not those of this model, or if
                 positions come with both caches and ``alibi``, which counts distances to what is cached.
         """
+        require_bool("last_only", last_only)
         start, endless = self._check_caches(caches)
         self._check(tokens, start, endless or positions is not None)
         if positions is not None:
@@ -203,7 +214,9 @@ class Decoder(nn.Module):
         """
         self._check(tokens, 0)
         require_whole("steps", steps, 0)
+        require_bool("use_cache", use_cache)
         self._check_sampling(tokens, steps, temperature, top_k, top_p, eos)
+        _check_generator(generator)
         if on_token is not None and not callable(on_token):
             raise TypeError(f"on_token must be a function of the new tokens, got {type(on_token).__name__}")
         tokens = new = tokens.long()
@@ -377,11 +390,24 @@ class Decoder(nn.Module):
                 raise ValueError(f"eos must lie between 0 and {self.vocab_size - 1}, got {eos}")
 
 
+def _check_generator(generator: object) -> None:
+    """Refuse what is no source of random numbers on the CPU, where tokens are drawn."""
+    if generator is None:
+        return
+    if not isinstance(generator, torch.Generator):
+        raise TypeError(f"generator must be a torch.Generator, got {type(generator).__name__}")
+    if generator.device.type != "cpu":
+        raise ValueError(f"generator must be one of the CPU, where tokens are drawn, got {generator.device}")
+
+
 def _check_drawing(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    require_number("temperature", temperature)
     if not 0.0 <= temperature < float("inf"):
         raise ValueError(f"temperature must be a finite number of at least 0, got {temperature}")
     if top_k is not None:
         require_whole("top_k", top_k, 1)
+    if top_p is not None:
+        require_number("top_p", top_p)
     if top_p is not None and not 0.0 < top_p <= 1.0:
         raise ValueError(f"top_p must be above 0 and at most 1, got {top_p}")
     for name, limit in (("top_k", top_k), ("top_p", top_p)):
@@ -430,10 +456,11 @@ def choose(
         Tokens ``(B,)``.
 
     Raises:
-        TypeError: If ``top_k`` is not an int.
+        TypeError: If ``top_k`` is not an int, or something else is not what it is said to be.
         ValueError: If a number is out of range, or the largest logit of a row is no finite number.
     """
     _check_drawing(temperature, top_k, top_p)
+    _check_generator(generator)
     largest, best = logits.max(-1)  # a NaN is larger than any number
     if truth((~largest.isfinite()).any()):
         rows = (~largest.isfinite()).nonzero()[:, 0].tolist()

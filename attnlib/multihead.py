@@ -17,6 +17,7 @@ from attnlib._check import (
     check_mask,
     check_rotary,
     require_bool,
+    require_number,
     require_same_kind,
     require_tensor,
     require_whole,
@@ -84,6 +85,7 @@ class MultiHeadAttention(nn.Module):
             )
         if num_heads % num_kv_heads:
             raise ValueError(f"num_kv_heads must divide num_heads, got {num_kv_heads} and {num_heads}")
+        require_number("dropout", dropout)
         if not 0.0 <= dropout < 1.0:
             raise ValueError(f"dropout must be at least 0 and below 1, got {dropout}")
         _check_number("scale", scale, num_heads)
@@ -92,8 +94,8 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"scale must be a finite number, got {scale}")
         if isinstance(softcap, numbers.Real) and not 0 < softcap < math.inf:
             raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
-        require_bool("qk_norm", qk_norm)
-        require_bool("sink", sink)
+        for name, switch in (("bias", bias), ("qk_norm", qk_norm), ("sink", sink)):
+            require_bool(name, switch)
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.num_kv_heads = num_kv_heads
@@ -185,7 +187,8 @@ class MultiHeadAttention(nn.Module):
             x: Where the queries come from, ``(B, T, C)``.
             context: Where the keys and values come from, ``(B, S, C)``.
             mask: Boolean, True = may attend: ``(T, S)``, or four axes that broadcast to
-                ``(B, H, T, S)``. Or a `MaskRule`.
+                ``(B, H, T, S)``. Padding ``(B, S)`` is given as ``mask[:, None, None, :]``, as `padding_mask`
+                makes it: where B is T, two axes would be taken for ``(T, S)``. Or a `MaskRule`.
             causal: Also apply the causal mask.
             bias: Numbers added to the scores, broadcast to ``(B, H, T, S)``. Three axes are
                 ``(H, T, S)``, as `alibi_bias` returns them; one bias a sequence is ``(B, 1, T, S)``.
@@ -211,6 +214,7 @@ class MultiHeadAttention(nn.Module):
                 ``rotary``: between two sequences there is no distance to turn by.
         """
         self._check(x, context, causal, cache, rotary, positions)
+        require_bool("need_weights", need_weights)
         context = x if context is None else context
         B, T, S = x.shape[0], x.shape[1], context.shape[1]
         S = S if cache is None else cache.length_with(T)

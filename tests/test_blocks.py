@@ -232,6 +232,16 @@ def test_a_copy_does_not_share_an_activation_that_learns():
             """norm must be "layer" or "rms", got 'batch'""",
         ),
         (lambda: TransformerBlock(12, 3, norm=None), ValueError, 'norm must be "layer" or "rms", got None'),
+        *(
+            (
+                lambda name=name: TransformerBlock(12, 3, **{name: "no"}),
+                TypeError,
+                f"{name} must be True or False, got str",
+            )
+            for name in ("norm_first", "gated", "context", "bias")
+        ),
+        (lambda: TransformerBlock(12, 3, eps="small"), TypeError, "eps must be a number, got str ('small')"),
+        (lambda: TransformerBlock(12, 3, dropout="0"), TypeError, "dropout must be a number, got str ('0')"),
     ],
 )
 def test_bad_input_gets_this_message(call, error, message):
@@ -393,6 +403,16 @@ def test_there_and_back_again_is_the_same_block(context, norm_first, bias):
 def test_a_block_that_pytorch_has_not_is_not_handed_to_it(options):
     with pytest.raises(ValueError, match="must compute the same, and knows no gate and no RMS norm"):
         TransformerBlock(12, 3, **options).to_torch()
+
+
+@pytest.mark.parametrize("kind", [nn.TransformerEncoderLayer, nn.TransformerDecoderLayer])
+def test_each_norm_keeps_its_own_eps_there_and_back(kind):
+    layer = kind(12, 3, 7, batch_first=True)
+    names = [name for name in ("norm1", "norm2", "norm3") if hasattr(layer, name)]
+    for i, name in enumerate(names):
+        getattr(layer, name).eps = 10.0**-i
+    back = TransformerBlock.from_torch(layer).to_torch()
+    assert [getattr(back, name).eps for name in names] == [10.0**-i for i in range(len(names))]
 
 
 def test_what_the_layers_have_besides_is_passed_on_and_not_shared():

@@ -231,6 +231,21 @@ def zeros(*shape, dtype=torch.float32):
             ValueError,
             "k must be on the cache's device meta, got cpu; make the cache after the layer was moved",
         ),
+        (
+            lambda: KVCache(1, 2, 3, 5, dtype=torch.int64),
+            TypeError,
+            "dtype must be floating, as keys and values are, got torch.int64",
+        ),
+        (
+            lambda: KVCache(1, 2, 3, 5).to(torch.int64),
+            TypeError,
+            "dtype must be floating, as keys and values are, got torch.int64",
+        ),
+        (
+            lambda: KVCache(1, 2, 3, 5).to(torch.half, torch.double),
+            TypeError,
+            "to takes a device and a dtype, got the dtypes torch.float16 and torch.float64",
+        ),
         (lambda: KVCache(-1, 2, 3, 5), ValueError, "batch_size must be at least 0, got -1"),
         (lambda: KVCache(1, 2, 0, 5), ValueError, "max_length must be at least 1, got 0"),
         (lambda: KVCache(1, 2.0, 3, 5), TypeError, "num_kv_heads must be an int, got float (2.0)"),
@@ -300,13 +315,14 @@ def test_after_a_crop_it_goes_on_as_if_the_rest_had_never_come(module, length):
     assert_close(step(module, x[:, :2], cache), step(module, x[:, :2], filled(module, other[:, :length])))
 
 
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32, torch.uint8])
 @pytest.mark.parametrize("index", [[1, 0], [1, 1], [0], [1, 0, 1], []])
-def test_reordered_it_goes_on_with_other_sequences(module, index):
-    x, index = tokens(), torch.tensor(index, dtype=torch.int64, device=DEVICE)
+def test_reordered_it_goes_on_with_other_sequences(module, index, dtype):
+    x, index = tokens(), torch.tensor(index, dtype=dtype, device=DEVICE)
     cache = filled(module, x[:, :4])
     cache.reorder(index)
     assert cache.shape == (len(index), module.num_kv_heads, T, D)
-    chosen = x[index]
+    chosen = x[index.long()]
     assert_close(
         step(module, chosen[:, 4:], cache), step(module, chosen[:, 4:], filled(module, chosen[:, :4]))
     )
@@ -318,8 +334,10 @@ def test_it_goes_to_another_dtype_and_device_with_the_layer(module):
     assert (cache.dtype, cache.device.type, cache.length) == (torch.float32, DEVICE.type, 4)
     out = step(module.float(), x[:, 4:].float(), cache)
     assert_close(out.double(), step(module.double(), x, module.make_cache(B, T))[:, 4:], rtol=1e-4, atol=1e-4)
+    assert cache.to(torch.bfloat16).dtype == torch.bfloat16
+    assert cache.device.type == DEVICE.type
     assert cache.to("meta").device.type == "meta"
-    assert cache.dtype == torch.float32
+    assert cache.dtype == torch.bfloat16
 
 
 # a window that rolls and keeps the first positions

@@ -793,12 +793,35 @@ def test_what_top_p_leaves_is_drawn_with_its_probabilities_and_after_top_k():
         ({"eos": -1}, ValueError, "eos must be at least 0, got -1"),
         ({"eos": "."}, TypeError, "eos must be an int, got str ('.')"),
         ({"on_token": print.__name__}, TypeError, "on_token must be a function of the new tokens, got str"),
+        ({"use_cache": "no"}, TypeError, "use_cache must be True or False, got str"),
+        ({"temperature": "hot"}, TypeError, "temperature must be a number, got str ('hot')"),
+        ({"temperature": 1.0, "top_p": "0.5"}, TypeError, "top_p must be a number, got str ('0.5')"),
+        ({"generator": 3}, TypeError, "generator must be a torch.Generator, got int"),
     ],
 )
 def test_options_of_generate_that_make_no_sense_get_this_message(options, error, message):
     with pytest.raises(error) as caught:
         decoder().generate(some_tokens(), 1, **options)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("name", ["tied", "alibi", "bias", "gated", "norm_first", "qk_norm", "sink"])
+def test_a_switch_is_a_bool(name):
+    with pytest.raises(TypeError, match=f"^{name} must be True or False, got str$"):
+        decoder(**{name: "no"})
+
+
+def test_whether_the_last_position_alone_is_scored_is_a_bool():
+    with pytest.raises(TypeError, match=r"^last_only must be True or False, got str$"):
+        decoder()(some_tokens(), last_only="no")
+
+
+def test_tokens_are_drawn_with_a_generator_of_the_cpu(monkeypatch):
+    class Elsewhere(torch.Generator):
+        device = torch.device("cuda", 1)
+
+    with pytest.raises(ValueError, match="one of the CPU, where tokens are drawn, got cuda:1"):
+        choose(torch.zeros(1, 3, device=DEVICE), 1.0, generator=Elsewhere())
 
 
 def test_rolling_caches_carry_a_text_past_the_longest():

@@ -749,6 +749,9 @@ def test_a_softcap_bounds_the_scores():
         ({"head_dim": 0}, ValueError, "head_dim must be at least 1, got 0"),
         ({"qk_norm": "rms"}, TypeError, "qk_norm must be True or False, got str"),
         ({"sink": 1}, TypeError, "sink must be True or False, got int"),
+        ({"bias": "no"}, TypeError, "bias must be True or False, got str"),
+        ({"dropout": "0.1"}, TypeError, "dropout must be a number, got str ('0.1')"),
+        ({"dropout": True}, TypeError, "dropout must be a number, got bool (True)"),
         ({"softcap": 0.0}, ValueError, "softcap must be a finite number above zero, got 0.0"),
         *(
             item
@@ -784,6 +787,12 @@ def test_options_that_make_no_sense_get_this_message(options, error, message):
 def test_causal_is_a_bool(causal):
     with pytest.raises(TypeError, match="causal must be True or False, got"):
         MultiHeadAttention(C, H)(torch.zeros(B, T, C), causal=causal)
+
+
+@pytest.mark.parametrize("wanted", ["no", 1, None])
+def test_whether_weights_are_wanted_is_a_bool(wanted):
+    with pytest.raises(TypeError, match="need_weights must be True or False, got"):
+        MultiHeadAttention(C, H)(torch.zeros(B, T, C), need_weights=wanted)
 
 
 @pytest.mark.parametrize("bias", [True, False])
