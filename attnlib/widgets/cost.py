@@ -32,7 +32,7 @@ DTYPES = {4: torch.float32, 2: torch.bfloat16, 1: torch.int8}
 class CostCalculator(anywidget.AnyWidget):
     """Operations and bytes of a stack of Transformer blocks over one sequence, as `attnlib` predicts them.
 
-    Embeddings, norms and the layer that names the next token are not in it.
+    Embeddings, norms and the layer that computes the logits are not in it.
 
     Attributes:
         n: Tokens.
@@ -41,7 +41,7 @@ class CostCalculator(anywidget.AnyWidget):
         kv_heads: Key and value heads; they divide the query heads.
         layers: Blocks.
         width: Bytes of a number: 4, 2 or 1.
-        network: Whether the network of each block is drawn too, four times as wide inside as the model.
+        network: Whether the MLP of each block is counted too, four times as wide inside as the model.
         gpu: Memory to hold weights, cache and scores against, in GB of 10^9 bytes, as data sheets say.
         named: The model chosen by name; its weights are counted as long as the sizes are its own.
         models: Sizes of models people know, as published.

@@ -44,8 +44,8 @@ class TileStepper(anywidget.AnyWidget):
 
         Returns:
             For each query of the present block the largest score ``m``, the sum ``l`` of exponentials, the
-            values ``o`` mixed with them, and the factor ``shrink`` by which this tile shrank what was there
-            before; the outputs ``done`` of the queries that are finished; how many numbers are ``held`` in
+            sum ``o`` of values times these, and the factor ``shrink`` by which this tile shrank both sums;
+            the outputs ``done`` of the queries that are finished; how many numbers are ``held`` in
             fast memory, how many were ``moved`` between it and the slow one so far, and how many are at the
             ``end``.
 
@@ -62,15 +62,15 @@ class TileStepper(anywidget.AnyWidget):
         done, now = [], {name: [] for name in ("m", "l", "o", "shrink")}
         for block in range(0, self.step, across):  # one block of queries after the other
             rows = scores[block // across * size :][:size]
-            m, total, mixed = torch.full((size,), -math.inf).double(), torch.zeros(size), torch.zeros(size)
+            m, total, o = torch.full((size,), -math.inf).double(), torch.zeros(size), torch.zeros(size)
             for tile in range(min(across, self.step - block)):
                 s, v = (x[..., tile * size :][..., :size] for x in (rows, values))
                 new = torch.maximum(m, s.amax(1))
                 shrink, e = torch.exp(m - new), torch.exp(s - new[:, None])
-                m, total, mixed = new, total * shrink + e.sum(1), mixed * shrink + e @ v
-            now = {"m": m.tolist(), "l": total.tolist(), "o": mixed.tolist(), "shrink": shrink.tolist()}
+                m, total, o = new, total * shrink + e.sum(1), o * shrink + e @ v
+            now = {"m": m.tolist(), "l": total.tolist(), "o": o.tolist(), "shrink": shrink.tolist()}
             if self.step - block >= across:
-                done += (mixed / total).tolist()
+                done += (o / total).tolist()
         return {**now, "done": done, **self._memory(across)}
 
     def _memory(self, across: int) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Recall with a memory that grows, and with one that does not: which letters can be told apart?
 
-A reader sees pairs of a letter and a digit, then a letter, and has to name its digit. All readers are alike
+A model reads pairs of a letter and a digit, then a letter, and has to give its digit. All models are alike
 but for what they keep of the pairs: all of them, the last 8, or a state of fixed size. Chapter 7 of the book
 compares them.
 """
@@ -24,7 +24,7 @@ from attnlib.linear import elu_plus_one, linear_attention
 
 DIGITS = 8
 MOST = 16  # pairs
-WINDOW = 8  # pairs that a reader with a window sees
+WINDOW = 8  # pairs that a query of the window attends to
 
 
 def written_anew(
@@ -43,8 +43,8 @@ def written_anew(
     """
     letter = torch.randint(letters, (batch_size, writes), generator=generator)
     digit = torch.randint(DIGITS, (batch_size, writes), generator=generator)
-    place = torch.randint(writes, (batch_size, 1), generator=generator)
-    asked = letter.gather(1, place)  # (B, 1)
+    position = torch.randint(writes, (batch_size, 1), generator=generator)
+    asked = letter.gather(1, position)  # (B, 1)
     last = (letter == asked).int().mul(torch.arange(1, writes + 1)).argmax(1, keepdim=True)
     question = torch.stack([asked, torch.full_like(asked, DIGITS)], -1)  # (B, 1, 2)
     return torch.cat([torch.stack([letter, digit], -1), question], 1), digit.gather(1, last)[:, 0]
@@ -118,7 +118,7 @@ def _corrected(q: Tensor, k: Tensor, v: Tensor, rate: Tensor) -> Tensor:
 WAYS = {"full": _full, "window": _window, "linear": _linear, "added": _added, "delta": _corrected}
 
 
-class Reader(nn.Module):
+class RecallModel(nn.Module):
     """Read pairs, keep them in one of several ways, and answer one question.
 
     Args:
@@ -127,7 +127,7 @@ class Reader(nn.Module):
         letters: How many letters there are.
         K: Width of queries and keys.
         V: Width of values.
-        width: Of the vectors of letters and digits.
+        width: Of the embeddings of letters and digits.
 
     Raises:
         TypeError: If a size is not an int.
@@ -154,26 +154,26 @@ class Reader(nn.Module):
         }
 
     def forward(self, steps: Tensor) -> Tensor:
-        """Return a number for each digit ``(B, 8)``, of pairs and a question ``(B, pairs + 1, 2)``."""
+        """Return a logit for each digit ``(B, 8)``, of pairs and a question ``(B, pairs + 1, 2)``."""
         x = self.letter(steps[..., 0]) + self.digit(steps[..., 1])  # (B, pairs + 1, width)
         q, k, v, rate = self.project(x)[:, None].split(self.widths, -1)  # (B, 1, pairs + 1, ...)
         pairs = (k[..., :-1, :], v[..., :-1, :], rate[..., :-1, :].sigmoid())
         return self.answer(WAYS[self.way](q[..., -1:, :], *pairs)[:, 0, 0])
 
 
-def train_reader(
-    reader: Reader,
+def train_recall(
+    model: RecallModel,
     *,
     steps: int,
     peak: float = 1e-2,
     batch: int = 64,
     seed: int = 0,
     anew: bool = False,
-) -> Reader:
-    """Train a reader with Adam, on 1 to 16 pairs in turn, at a rate that falls to zero as a cosine does.
+) -> RecallModel:
+    """Train a model with Adam, on 1 to 16 pairs in turn, at a rate that falls to zero as a cosine does.
 
     Args:
-        reader: What to train.
+        model: What to train.
         steps: How many batches.
         peak: The rate at the start.
         batch: Sequences in a batch, all of as many pairs.
@@ -181,26 +181,26 @@ def train_reader(
         anew: Whether a letter may come again with another digit.
 
     Returns:
-        The same reader.
+        The same model.
     """
-    learned = list(reader.parameters())
+    learned = list(model.parameters())
     device = learned[0].device
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(learned, lr=peak, fused=device.type in ("cpu", "cuda"))
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    most = MOST if anew else min(MOST, reader.letters)
+    most = MOST if anew else min(MOST, model.letters)
     with small_products():
-        for step in track(range(steps), f"{reader.way}, {reader.letters} letters"):
+        for step in track(range(steps), f"{model.way}, {model.letters} letters"):
             pairs = 1 + step % most
-            x, y = _draw(batch, pairs, reader.letters, anew, generator)
+            x, y = _draw(batch, pairs, model.letters, anew, generator)
             optimizer.zero_grad()
-            cross_entropy(reader(x.to(device)), y.to(device)).backward()
+            cross_entropy(model(x.to(device)), y.to(device)).backward()
             nn.utils.clip_grad_norm_(learned, 1.0)
             optimizer.step()
             schedule.step()
     note(
-        reader,
-        pairs=_pairs(reader.letters, anew),
+        model,
+        pairs=_pairs(model.letters, anew),
         optimizer="Adam",
         rate=peak,
         schedule="falling to zero as a cosine",
@@ -209,23 +209,23 @@ def train_reader(
         steps=steps,
         seeds=(seed,),
     )
-    return reader
+    return model
 
 
 def _pairs(letters: int, anew: bool) -> str:
-    """Say on how many pairs a reader is trained."""
+    """Say on how many pairs a model is trained."""
     most = MOST if anew else min(MOST, letters)
     return f"1 to {most} in turn" + (", a letter may come again" if anew else "")
 
 
 @torch.no_grad()
 def right_answers(
-    reader: Reader, pairs: Sequence[int], *, count: int = 4000, seed: int = 999, anew: bool = False
+    model: RecallModel, pairs: Sequence[int], *, count: int = 4000, seed: int = 999, anew: bool = False
 ) -> list[float]:
     """Measure the share of right answers after so many pairs.
 
     Args:
-        reader: A trained reader.
+        model: A trained model.
         pairs: How many pairs, each at most as many as there are letters.
         count: How many questions of each.
         seed: Of the questions.
@@ -234,20 +234,20 @@ def right_answers(
     Returns:
         A share for each number of pairs.
     """
-    device, shares = next(reader.parameters()).device, []
+    device, shares = next(model.parameters()).device, []
     for n in pairs:
         generator = torch.Generator().manual_seed(seed)
-        x, y = _draw(count, n, reader.letters, anew, generator)
-        shares.append((reader(x.to(device)).argmax(-1).cpu() == y).float().mean().item())
+        x, y = _draw(count, n, model.letters, anew, generator)
+        shares.append((model(x.to(device)).argmax(-1).cpu() == y).float().mean().item())
     return shares
 
 
 @torch.no_grad()
-def weights_by_letter(reader: Reader, *, count: int = 4000, seed: int = 999) -> Tensor:
-    """Return how much attention goes to each letter when one is asked for, with all letters read.
+def weights_by_letter(model: RecallModel, *, count: int = 4000, seed: int = 999) -> Tensor:
+    """Return the attention weight of each letter when one is asked for, after pairs of all letters.
 
     Args:
-        reader: Of the way ``"linear"`` or ``"full"``.
+        model: Of the way ``"linear"`` or ``"full"``.
         count: Over how many questions to average.
         seed: Of the questions.
 
@@ -255,16 +255,16 @@ def weights_by_letter(reader: Reader, *, count: int = 4000, seed: int = 999) -> 
         Weights ``(letters, letters)``: the letter asked for down, the letter attended to across.
 
     Raises:
-        ValueError: If it is another reader.
+        ValueError: If it is another model.
     """
-    if reader.way not in ("linear", "full"):
-        raise ValueError(f"only full and linear attention have these weights, got {reader.way!r}")
-    n = reader.letters
+    if model.way not in ("linear", "full"):
+        raise ValueError(f"only full and linear attention have these weights, got {model.way!r}")
+    n = model.letters
     steps, _ = recall(count, n, keys=n, values=DIGITS, generator=torch.Generator().manual_seed(seed))
-    x = reader.letter(steps[..., 0]) + reader.digit(steps[..., 1])
-    q, k, *_ = reader.project(x).split(reader.widths, -1)
+    x = model.letter(steps[..., 0]) + model.digit(steps[..., 1])
+    q, k, *_ = model.project(x).split(model.widths, -1)
     asks, keys = q[:, -1:], k[:, :-1]
-    if reader.way == "full":
+    if model.way == "full":
         weights = attention_weights(asks, keys)[:, 0]  # (B, n)
     else:
         weights = (elu_plus_one(asks) @ elu_plus_one(keys).mT)[:, 0]
@@ -276,13 +276,13 @@ def weights_by_letter(reader: Reader, *, count: int = 4000, seed: int = 999) -> 
 
 
 def stored() -> dict:
-    """Return what trained readers got right, and how it was measured: ``runs`` of all ways and sizes."""
+    """Return what trained models got right, and how it was measured: ``runs`` of all ways and sizes."""
 
     def facts(run: dict) -> dict:
-        reader = Reader(run["way"], run["letters"], run["K"], run["V"])
+        model = RecallModel(run["way"], run["letters"], run["K"], run["V"])
         return {
-            **reader.facts,
-            "weights": count_parameters(reader),
+            **model.facts,
+            "weights": count_parameters(model),
             "pairs": _pairs(run["letters"], run["anew"]),
         }
 
@@ -296,7 +296,7 @@ def stored_runs(
     """Return the stored shares of right answers of every seed, by the number of pairs.
 
     Args:
-        way: As in `Reader`.
+        way: As in `RecallModel`.
         letters: How many letters there were.
         K: Width of queries and keys.
         steps: How many batches.

@@ -67,7 +67,7 @@ def cache(answer: object, says: dict[str, str]) -> str | None:
 
 
 def window_pairs(answer: object, says: dict[str, str]) -> str | None:
-    """Grade how many pairs a causal sliding window looks at."""
+    """Grade how many pairs a causal sliding window has."""
     for n, window in ((10, 3), (7, 1), (1000, 64), (4, 9)):
         known = [
             (n * n, says["every_pair"]),
@@ -150,19 +150,19 @@ def _online(
     size: int,
     *,
     sums: bool = True,
-    mix: bool = True,
+    outputs: bool = True,
     each: bool = False,
     after: bool = True,
 ) -> Tensor:
-    """Go through the blocks once; do not rescale the sum or the mix, or divide in each round, and not after."""
-    top, total, mixed = torch.tensor(-math.inf).double(), 0.0, torch.zeros(values.shape[1]).double()
+    """Go through the blocks once; if asked, do not rescale one of the sums, divide in each round, or not after."""
+    top, total, o = torch.tensor(-math.inf).double(), 0.0, torch.zeros(values.shape[1]).double()
     for s, v in _blocks(scores, values, size):
         new = torch.maximum(top, s.max())
         shrink, e = (top - new).exp(), (s - new).exp()
         total = total * (shrink if sums else 1.0) + e.sum()
-        mixed = (mixed * (shrink if mix else 1.0) + e @ v) / (total if each else 1.0)
+        o = (o * (shrink if outputs else 1.0) + e @ v) / (total if each else 1.0)
         top = new
-    return mixed / total if after else mixed
+    return o / total if after else o
 
 
 def _own_maxima(scores: Tensor, values: Tensor, size: int) -> Tensor:
@@ -199,8 +199,8 @@ def one_pass(answer: object, says: dict[str, str]) -> str | None:
         scores[-1] = scores.max() + 1.0  # the maximum grows on the way
         cases.append((scores, _random(n, width, seed=3), size))
     mistakes = [
-        (lambda *case: _online(*case, sums=False, mix=False), says["not_rescaled"]),
-        (lambda *case: _online(*case, mix=False), says["mix_not_rescaled"]),
+        (lambda *case: _online(*case, sums=False, outputs=False), says["not_rescaled"]),
+        (lambda *case: _online(*case, outputs=False), says["values_not_rescaled"]),
         (lambda *case: _online(*case, sums=False), says["sum_not_rescaled"]),
         (_own_maxima, says["own_maxima"]),
         (lambda *case: _online(*case, each=True), says["divided_each_time"]),
@@ -418,13 +418,13 @@ def _attend_in_blocks(
 ) -> Callable:
     """Return attention in blocks over padded texts: which keys it reads, hides, and what it rescales."""
     hidden = {
-        "by text": lambda place, first, ends: place >= ends,
-        "by block": lambda place, first, ends: place - first >= ends,
-        "one less": lambda place, first, ends: place > ends,
-        "one more": lambda place, first, ends: place >= ends - 1,
-        "inverted": lambda place, first, ends: place < ends,
-        "nothing": lambda place, first, ends: place < 0,
-        "too late": lambda place, first, ends: place >= ends,
+        "by text": lambda position, first, ends: position >= ends,
+        "by block": lambda position, first, ends: position - first >= ends,
+        "one less": lambda position, first, ends: position > ends,
+        "one more": lambda position, first, ends: position >= ends - 1,
+        "inverted": lambda position, first, ends: position < ends,
+        "nothing": lambda position, first, ends: position < 0,
+        "too late": lambda position, first, ends: position >= ends,
     }[hides]
     factors = {"both": (1, 1), "total": (1, 0), "o": (0, 1), "none": (0, 0), "turned": (-1, -1)}[shrinks]
 
@@ -433,13 +433,13 @@ def _attend_in_blocks(
             k, v = (pad(x, (0, 0, 0, -k.shape[1] % size)) for x in (k, v))
         S, m, total, o = k.shape[1], torch.tensor(start), 0.0, 0.0
         for first in range(0, S // size * size if reads == "whole blocks" else S, size):
-            place = torch.arange(first, min(first + size, S))
-            s = q @ k[:, place].mT * scale(q, size)
-            seen = s.masked_fill(hidden(place, first, lengths[:, None, None]), fill)
+            position = torch.arange(first, min(first + size, S))
+            s = q @ k[:, position].mT * scale(q, size)
+            seen = s.masked_fill(hidden(position, first, lengths[:, None, None]), fill)
             new = torch.maximum(m, (s if hides == "too late" else seen).amax(-1, keepdim=True))
             e, (for_total, for_o) = (seen - new).exp(), (((m - new) * n).exp() if n else 1.0 for n in factors)
             total = total * for_total + e.sum(-1, keepdim=True)
-            m, o = new, o * for_o + e @ v[:, place]
+            m, o = new, o * for_o + e @ v[:, position]
         return o / total if divided else o
 
     return attend

@@ -59,15 +59,15 @@ def online_softmax(scores: Sequence[float], values: Sequence[float], size: int) 
 
 def _rows(scores, values, size) -> list[tuple[float, float, tuple]]:
     """Return for each block the largest score before and after it, and what is written under its bars."""
-    rows, m, total, mixed = [], -math.inf, 0.0, 0.0
+    rows, m, total, o = [], -math.inf, 0.0, 0.0
     for start in range(0, len(scores), size):
         some, v = scores[start : start + size], values[start : start + size]
         new = max(m, *some)
         shrink, e = math.exp(m - new), [math.exp(s - new) for s in some]
-        before = total, mixed
+        before = total, o
         total = total * shrink + sum(e)
-        mixed = mixed * shrink + sum(a * x for a, x in zip(e, v, strict=True))
-        rows.append((m, new, _carried(new, shrink, before, e, v, total, mixed)))
+        o = o * shrink + sum(a * x for a, x in zip(e, v, strict=True))
+        rows.append((m, new, _carried(new, shrink, before, e, v, total, o)))
         m = new
     return rows
 
@@ -92,19 +92,19 @@ def _bars(picture, left, base, scores, m, new, b, size) -> None:
         picture.text(x + wide / 2, base + 13, _short(math.exp(s - new)), colour=WEIGHT)
 
 
-def _carried(m, shrink, before, e, v, total, mixed) -> tuple[tuple[str, str, str], ...]:
-    """Return the largest score, the sum and the mixed values, each with how it comes about and its colour."""
-    total_before, mixed_before = before
+def _carried(m, shrink, before, e, v, total, o) -> tuple[tuple[str, str, str], ...]:
+    """Return the largest score and the two sums, each with how it comes about and its colour."""
+    total_before, o_before = before
     sums = [_short(a) for a in e]
-    mixes = [f"{_short(a)}×{_short(b)}" for a, b in zip(e, v, strict=True)]
+    products = [f"{_short(a)}×{_short(b)}" for a, b in zip(e, v, strict=True)]
     if total_before:
         by = f"×{_short(shrink)}" if shrink < 1 else ""
         sums.insert(0, f"{_short(total_before)}{by}")
-        mixes.insert(0, f"{_short(mixed_before)}{by}")
+        products.insert(0, f"{_short(o_before)}{by}")
     return (
         ("m", _short(m), INK),
         ("ℓ", f"{' + '.join(sums)} = {_short(total)}", INK),
-        ("o", f"{' + '.join(mixes)} = {_short(mixed)}", OUTPUT),
+        ("o", f"{' + '.join(products)} = {_short(o)}", OUTPUT),
     )
 
 

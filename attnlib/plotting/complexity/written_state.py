@@ -25,7 +25,7 @@ def written_state(
     rules: Sequence[str] = ("add",),
     shared: Mapping[str, Sequence[float]] | None = None,
 ) -> Drawing:
-    """Draw a state after each pair that is written, and what it answers.
+    """Draw a state after each pair that is written, and what is read from it for one key.
 
     Args:
         writes: Keys and values in order, up to 3 pairs.

@@ -60,7 +60,7 @@ function build({ model, state, update }) {
     update({ named: name, d_model, heads, kv_heads, layers, n: context });
   }, "your own");
   const [cardLabel, putCard] = menu("on", cards.map(({ name, gigabytes }) => `${name}, ${gigabytes} GB`), (i) => update({ gpu: cards[i].gigabytes }));
-  const [networkLabel, putNetwork] = toggle("count the network too", (network) => update({ network }));
+  const [networkLabel, putNetwork] = toggle("count the MLPs too", (network) => update({ network }));
 
   const { svg, across, down, level } = chart(WIDE, HIGH, MARGINS);
   const at = (n) => across(Math.log2(n / 128) / 13);
@@ -75,8 +75,8 @@ function build({ model, state, update }) {
   frame.append(axisName([WIDE - MARGINS.right, HIGH - 5], "tokens n \u2192", { "text-anchor": "end" }));
   svg.append(areas, frame, marks);
 
-  // what has to fit: the weights, the cache and, if they are held, the scores. The frame is the card; what is
-  // too much stands out beyond it, up to four cards
+  // what has to fit: the weights, the cache and, if they are held, the scores. The frame is the GPU; what is
+  // too much stands out beyond it, up to four times its memory
   const shelf = canvas(WIDE, 30);
   const weightsBar = make("svg:rect", { class: "pa-weights", y: "4", height: "22" });
   const cacheBar = make("svg:rect", { class: "pa-cache", y: "4", height: "22" });
@@ -103,7 +103,7 @@ function build({ model, state, update }) {
       bar.setAttribute("x", 1 + start);
       bar.setAttribute("width", end - start);
     }
-    const { name } = cards.find(({ gigabytes }) => gigabytes === now.gpu) ?? { name: "card" };
+    const { name } = cards.find(({ gigabytes }) => gigabytes === now.gpu) ?? { name: "GPU" };
     const full = weights + cache > card, over = !full && weights + cache + scores > card;
     shelf.classList.toggle("pa-full", full);
     shelf.classList.toggle("pa-over", over);
@@ -122,9 +122,9 @@ function build({ model, state, update }) {
     cells[name] = make("td", { "data-kind": name });
     return row([label, make("span", { class: "pa-note" }, note)], [cells[name]]);
   };
-  const networkRow = amounts("network", "Network", "operations");
+  const networkRow = amounts("network", "MLPs", "operations");
   const table = make("table", {}, make("caption", {}, "One pass over n tokens"), make("tbody", {},
-    amounts("projections", "Projections", "operations"), amounts("core", "Core (scores, mixing)", "operations"), networkRow));
+    amounts("projections", "Projections", "operations"), amounts("core", "Core (scores, averages)", "operations"), networkRow));
 
   function draw(now) {
     const found = cost(now);
@@ -161,7 +161,7 @@ function build({ model, state, update }) {
       make("svg:circle", { cx: at(n), cy: up(1 - share), r: "6", class: "pa-dot" }),
       svgText([MARGINS.left + 8, up(0) - 10], "projections", { class: "pa-name" }),
       svgText([WIDE - MARGINS.right - 8, up(1) + 22], "core", { "text-anchor": "end", class: "pa-name" }),
-      ...(network ? [svgText([MARGINS.left + 8, up(0.6)], "network", { class: "pa-name" })] : []),
+      ...(network ? [svgText([MARGINS.left + 8, up(0.6)], "MLPs", { class: "pa-name" })] : []),
     ]);
     rule.setAttribute("data-value", String(found.crossover));
     rule.setAttribute("data-share", String(share));
@@ -173,7 +173,7 @@ function build({ model, state, update }) {
   }
   return {
     parts: [make("div", { class: "pa-bar pa-known" }, modelLabel, cardLabel), make("div", { class: "pa-bar pa-sizes" }, nLabel),
-      make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel), make("p", { class: "pa-note" }, "A network is counted as 16nd\u00b2, a quarter low for Mistral and Llama 3. Cards have the memory of their data sheets.")), shelf, fits,
+      make("details", {}, make("summary", {}, "change the model"), make("div", { class: "pa-bar pa-sizes" }, dLabel, hLabel, kLabel, lLabel), make("div", { class: "pa-bar" }, precision, networkLabel), make("p", { class: "pa-note" }, "An MLP is counted as 16nd\u00b2, a quarter low for Mistral and Llama 3. GPUs have the memory of their data sheets.")), shelf, fits,
       make("details", { class: "pa-work" }, make("summary", {}, "what does the work"), make("p", { class: "pa-note" }, "Each kind of work as a share of all. The solid line is your n; at the dashed line the core does half."), svg, rule, table)],
     help: "The frame is the memory of the GPU. What does not fit stands out.",
     draw,

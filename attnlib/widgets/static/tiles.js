@@ -40,7 +40,7 @@ function run({ scores, values, step, size }) {
 }
 
 /** "query 3", "queries 3 and 4", "queries 1 to 3". */
-function places(one, many, from, count) {
+function numbered(one, many, from, count) {
   if (count === 1) return `${one} ${from + 1}`;
   return `${many} ${from + 1} ${count === 2 ? "and" : "to"} ${from + count}`;
 }
@@ -105,7 +105,7 @@ function build({ model, state, update }) {
       make("tbody", {}, ...now.m.map((m, i) => row(named("q", r * size + i), [
         numberCell("m", m), numberCell("l", now.l[i]), numberCell("o", now.o[i]), numberCell("answer", now.o[i] / now.l[i])]))));
     table.hidden = step === 0;
-    const queries = places("query", "queries", r * size, size), keys = places("key", "keys", c * size, size);
+    const queries = numbered("query", "queries", r * size, size), keys = numbered("key", "keys", c * size, size);
     title.replaceChildren(...(step ? [make("strong", {}, `Tile ${step}: `), `${queries} ${size > 1 ? "meet" : "meets"} ${keys}.`] : ["Nothing has been read yet."]));
     const grown = now.shrink.map((x, i) => [x, i]).filter(([x]) => x < 1);
     repair.dataset.value = now.shrink.join(" ");
@@ -116,15 +116,15 @@ function build({ model, state, update }) {
     held.replaceChildren("Held in fast memory: ", make("strong", {}, String(now.held)), " numbers.");
     traffic.dataset.value = String(now.moved);
     traffic.dataset.end = String(now.end);
-    traffic.replaceChildren("Moved so far: ", make("strong", {}, String(now.moved)), ` of ${now.end} numbers; with a table that is written down, ${6 * n + 4 * n * n}.`);
-    const said = `${title.textContent} ${repair.textContent} ${now.m.map((m, i) => `${named("q", r * size + i)}: m ${show(m)}, sum ${show(now.l[i])}, mix ${show(now.o[i])}.`).join(" ")}`;
+    traffic.replaceChildren("Moved so far: ", make("strong", {}, String(now.moved)), ` of ${now.end} numbers; with a table of all scores in slow memory, ${6 * n + 4 * n * n}.`);
+    const said = `${title.textContent} ${repair.textContent} ${now.m.map((m, i) => `${named("q", r * size + i)}: m ${show(m)}, sum ${show(now.l[i])}, o ${show(now.o[i])}.`).join(" ")}`;
     svg.setAttribute("aria-label", said);
     return said;
   }
   return {
     parts: [make("div", { class: "pa-bar" }, sizeChoice, steps, stepLabel),
       make("div", { class: "pa-main" }, make("div", { class: "pa-left" }, svg), make("div", { class: "pa-right" }, title, table, repair, held, traffic))],
-    help: "Step with the buttons or the arrow keys. Queries and keys are two numbers, values one. m is the largest score so far, \u2113 the sum of exponentials relative to it, o the values mixed with them.",
+    help: "Step with the buttons or the arrow keys. Queries and keys are two numbers, values one. m is the largest score so far, \u2113 the sum of exponentials relative to it, o the sum of the values, each times its exponential.",
     draw,
   };
 }

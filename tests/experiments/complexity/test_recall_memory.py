@@ -4,14 +4,14 @@ import torch
 from attnlib.experiments.complexity.recall_memory import (
     DIGITS,
     WAYS,
-    Reader,
+    RecallModel,
     added,
     corrected,
     right_answers,
     stored,
     stored_pairs,
     stored_runs,
-    train_reader,
+    train_recall,
     weights_by_letter,
     written_anew,
 )
@@ -54,25 +54,25 @@ def test_the_delta_rule_overwrites_where_adding_piles_up():
 
 
 @ways
-def test_a_reader_learns_one_pair_in_any_way_and_gives_a_number_for_each_digit(way):
+def test_a_model_learns_one_pair_in_any_way_and_gives_a_logit_for_each_digit(way):
     torch.manual_seed(0)
-    reader = train_reader(Reader(way, 4, 4, 4), steps=300, seed=0)
+    model = train_recall(RecallModel(way, 4, 4, 4), steps=300, seed=0)
     steps, _ = recall(3, 2, keys=4, values=DIGITS)
-    assert reader(steps).shape == (3, DIGITS)
-    one, four = right_answers(reader, (1, 4), count=500)
+    assert model(steps).shape == (3, DIGITS)
+    one, four = right_answers(model, (1, 4), count=500)
     assert one > 0.9
     assert four > 2 / DIGITS
 
 
-def test_a_window_sees_the_last_eight_pairs_and_no_more():
+def test_a_window_attends_to_the_last_eight_pairs_and_no_more():
     torch.manual_seed(0)
-    reader = Reader("window", 16, 4, 4)
+    model = RecallModel("window", 16, 4, 4)
     steps, _ = recall(1, 12, keys=16, values=DIGITS, generator=torch.Generator().manual_seed(0))
     changed = steps.clone()
     changed[:, :4, 1] = (changed[:, :4, 1] + 1) % DIGITS
-    assert_close(reader(changed), reader(steps))
+    assert_close(model(changed), model(steps))
     changed[:, 4, 1] = (changed[:, 4, 1] + 1) % DIGITS
-    assert not torch.allclose(reader(changed), reader(steps))
+    assert not torch.allclose(model(changed), model(steps))
 
 
 def test_of_a_letter_written_twice_the_last_digit_counts():
@@ -88,16 +88,16 @@ def test_where_letters_are_written_anew_correcting_recalls_more_than_adding():
     found = {}
     for way in ("delta", "added"):
         torch.manual_seed(0)
-        reader = train_reader(Reader(way, 3, 3, 6), steps=300, anew=True)
-        found[way] = right_answers(reader, (8,), count=1000, anew=True)[0]
+        model = train_recall(RecallModel(way, 3, 3, 6), steps=300, anew=True)
+        found[way] = right_answers(model, (8,), count=1000, anew=True)[0]
     assert found["delta"] > found["added"] + 0.05
 
 
 def test_training_leaves_the_callers_random_numbers():
     torch.manual_seed(3)
-    reader = Reader("linear", 4, 2, 2)
+    model = RecallModel("linear", 4, 2, 2)
     before = torch.get_rng_state()
-    train_reader(reader, steps=2)
+    train_recall(model, steps=2)
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -105,30 +105,30 @@ def test_another_way_or_size_is_refused():
     with pytest.raises(
         ValueError, match="way must be one of full, window, linear, added, delta, got 'gated'"
     ):
-        Reader("gated", 4, 2, 2)
+        RecallModel("gated", 4, 2, 2)
     with pytest.raises(ValueError, match="K"):
-        Reader("full", 4, 0, 2)
+        RecallModel("full", 4, 0, 2)
 
 
 @pytest.mark.parametrize("way", ["linear", "full"])
 def test_weights_by_letter_sum_to_one(way):
     torch.manual_seed(0)
-    table = weights_by_letter(Reader(way, 5, 3, 2), count=400)
+    table = weights_by_letter(RecallModel(way, 5, 3, 2), count=400)
     assert table.shape == (5, 5)
     assert_close(table.sum(1), torch.ones(5))
 
 
-def test_weights_by_letter_tell_what_full_attention_answers_with():
+def test_weights_by_letter_of_full_attention_stand_on_the_letter_asked_for():
     torch.manual_seed(0)
-    reader = train_reader(Reader("full", 3, 3, 2), steps=150)
-    table = weights_by_letter(reader, count=400)
-    assert right_answers(reader, [3]) == [1.0]
+    model = train_recall(RecallModel("full", 3, 3, 2), steps=150)
+    table = weights_by_letter(model, count=400)
+    assert right_answers(model, [3]) == [1.0]
     assert table.diagonal().min() > 2 / 3
 
 
 def test_weights_by_letter_are_those_of_full_and_linear_attention_only():
     with pytest.raises(ValueError, match="only full and linear attention have these weights, got 'delta'"):
-        weights_by_letter(Reader("delta", 5, 3, 2))
+        weights_by_letter(RecallModel("delta", 5, 3, 2))
 
 
 def test_what_is_stored_says_how_it_was_measured_and_has_every_run():
