@@ -1,4 +1,4 @@
-"""How two layers can copy: keep the token before, then find oneself among what was kept."""
+"""How two layers can copy: keep the token before, then attend to the token that has kept one's own."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FIND = "find it among those kept"  # the job of the second
 def copy_steps(
     tokens: Sequence[str], said: int, *, sign: str = "|", heads: tuple[str, str] | None = None
 ) -> Drawing:
-    """Draw how a text is said again: each token keeps the one before, and the last one said looks for itself.
+    """Draw how a text is said again: each token keeps the one before, the last finds the one that kept it.
 
     Args:
         tokens: The tokens that are read, all different.
         said: How many of them have been said again; at least one, and not yet all.
         sign: What stands between reading and saying; nothing if empty.
-        heads: Who takes each of the two steps, written instead of how far it looks.
+        heads: Which head takes each of the two steps, written instead of the distance at which it attends.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -86,7 +86,7 @@ def _second_step(
     widths: tuple[float, float],
     heads: tuple[str, str] | None,
 ) -> None:
-    """Draw where the last token said finds itself, and what it brings back."""
+    """Draw where the last token said attends, and what its value gives."""
     last, found = len(middle) - 2, said
     low = TOP + HIGH
     note, wide = widths
@@ -98,7 +98,7 @@ def _second_step(
     picture.arc(
         (middle[last], TOP - 3), (middle[found], TOP - 3), height=TOP - 30, colour=WEIGHT, thick=3, head=10
     )
-    told = f"{last - found} back" if heads is None else "looks back"
+    told = f"{last - found} back" if heads is None else "attends to"
     picture.text((middle[last] + middle[found]) / 2, 14, told, colour=WEIGHT, bold=True)
     picture.rect(middle[found] - wide / 2, TOP, wide, HIGH, fill=VALUE, opacity=0.2, edge=VALUE, thick=2)
     picture.rect(middle[last] - wide / 2, TOP, wide, HIGH, edge=QUERY, thick=2)

@@ -185,7 +185,7 @@ def packed(model: Decoder, tokens: BytePairs) -> tuple[dict, bytes]:
     """Return the weights of a model as the front end takes them.
 
     Args:
-        model: An `attnlib.Decoder` with RMSNorm, a gated network, rotary positions and tied embeddings.
+        model: An `attnlib.Decoder` with RMSNorm, a gated MLP, rotary positions and tied embeddings.
         tokens: Its tokens.
 
     Returns:

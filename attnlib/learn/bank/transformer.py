@@ -78,7 +78,7 @@ def _in_half(answer: object, says: dict[str, str]) -> str | None:
 
 def _block(first: Callable, second: Callable) -> Callable:
     """Return a block of two steps, each a function of the stream, a norm and a part."""
-    return lambda x, norm_1, attend, norm_2, network: second(first(x, norm_1, attend), norm_2, network)
+    return lambda x, norm_1, attend, norm_2, mlp: second(first(x, norm_1, attend), norm_2, mlp)
 
 
 def _before(x: Tensor, norm: Callable, part: Callable) -> Tensor:
@@ -89,7 +89,7 @@ def _after(x: Tensor, norm: Callable, part: Callable) -> Tensor:
     return norm(x + part(x))
 
 
-def _on_the_road(x: Tensor, norm: Callable, part: Callable) -> Tensor:
+def _on_the_stream(x: Tensor, norm: Callable, part: Callable) -> Tensor:
     return norm(x) + part(norm(x))
 
 
@@ -110,7 +110,7 @@ def _both_sides(x: Tensor, norm: Callable, part: Callable) -> Tensor:
 
 
 def _parts(seed: int, C: int) -> tuple[Callable, ...]:
-    """Return two norms with weights of their own, a mixing of tokens and a network of each."""
+    """Return two norms with weights of their own, a mixing of tokens and an MLP on each."""
 
     def norm(n: int) -> Callable:
         weight = 1 + normal(C, seed=n).abs()
@@ -121,30 +121,30 @@ def _parts(seed: int, C: int) -> tuple[Callable, ...]:
 
 
 def repaired_block(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the repair of a block whose norms stand in the wrong places."""
+    """Grade the repair of a block whose norms stand where they should not."""
     cases = [
         (3 * normal(T, C, seed=seed), *_parts(seed, C)) for T, C, seed in ((3, 5, 0), (7, 2, 10), (1, 11, 20))
     ]
-    road, cut = says["road_normalised"], says["road_cut"]
+    stream, cut = says["stream_normalised"], says["stream_cut"]
     mistakes = [
-        (_block(_on_the_road, _after), says["as_given"]),
+        (_block(_on_the_stream, _after), says["as_given"]),
         (_block(_after, _after), says["block_of_2017"]),
-        (_block(_before, _after), says["network_after"]),
-        (_block(_on_the_road, _before), says["at_attention"].format(mistake=road)),
-        (_block(_before, _on_the_road), says["at_network"].format(mistake=road)),
-        (_block(_on_the_road, _on_the_road), road),
-        (_block(_on_the_road, _unnormed), says["and_network_unnormed"].format(mistake=road)),
-        (_block(_before, _unnormed), says["network_unnormed"]),
+        (_block(_before, _after), says["mlp_after"]),
+        (_block(_on_the_stream, _before), says["at_attention"].format(mistake=stream)),
+        (_block(_before, _on_the_stream), says["at_mlp"].format(mistake=stream)),
+        (_block(_on_the_stream, _on_the_stream), stream),
+        (_block(_on_the_stream, _unnormed), says["and_mlp_unnormed"].format(mistake=stream)),
+        (_block(_before, _unnormed), says["mlp_unnormed"]),
         (_block(_unnormed, _before), says["attention_unnormed"]),
         (_block(_unnormed, _unnormed), says["norms_unused"]),
         (_block(_lost, _before), says["at_attention"].format(mistake=cut)),
-        (_block(_before, _lost), says["at_network"].format(mistake=cut)),
+        (_block(_before, _lost), says["at_mlp"].format(mistake=cut)),
         (_block(_lost, _lost), cut),
         (_block(_branch, _before), says["attention_normed_late"]),
-        (_block(_before, _branch), says["network_normed_late"]),
+        (_block(_before, _branch), says["mlp_normed_late"]),
         (_block(_branch, _branch), says["both_normed_late"]),
-        (lambda x, n1, a, n2, f: _before(_before(x, n2, f), n1, a), says["network_first"]),
-        (lambda x, n1, a, n2, f: _before(_before(x, n1, f), n2, a), says["network_first"]),
+        (lambda x, n1, a, n2, f: _before(_before(x, n2, f), n1, a), says["mlp_first"]),
+        (lambda x, n1, a, n2, f: _before(_before(x, n1, f), n2, a), says["mlp_first"]),
         (lambda x, n1, a, n2, f: x + f(n2(a(n1(x)))), says["one_chain"]),
         (lambda x, n1, a, n2, f: x + _block(_before, _before)(x, n1, a, n2, f), says["added_twice"]),
         (_block(_both_sides, _both_sides), says["normed_again"]),
@@ -388,7 +388,7 @@ def _behind(T: int, S: int) -> Tensor:
 def _continued(
     queries: Callable | None, keys: Callable | None, *, offset: int = 0, again: bool = False
 ) -> Callable:
-    """Return attention of T new words behind S, turned to ``queries(T, S)`` and ``keys(T, S)`` or left."""
+    """Return attention of T new tokens behind S, rotated to ``queries(T, S)`` and ``keys(T, S)`` or left."""
 
     def step(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
         T, S = len(q), len(kept_k)
@@ -408,7 +408,7 @@ def _placed(positions: Callable | None, **options) -> Callable:
 
 
 def _masked(mask: Callable) -> Callable:
-    """Return attention of T new words behind S, at their places, with a mask (T, S + T) of their own."""
+    """Return attention of T new tokens behind S, at their positions, with a mask (T, S + T) of their own."""
 
     def step(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
         T, S = len(q), len(kept_k)
@@ -557,12 +557,12 @@ def plan(answer: object, says: dict[str, str]) -> str | None:
         return says["head_width"].format(width=C, heads=H, each=C / H)
     if layers < 6:
         return says["few_blocks"].format(layers=layers)
-    attention, network = 4 * C * C, 3 * C * hidden
-    if not 1.9 <= network / attention <= 2.1:
+    attention, mlp = 4 * C * C, 3 * C * hidden
+    if not 1.9 <= mlp / attention <= 2.1:
         ungated = math.isclose(hidden, 4 * C, rel_tol=0.06)
-        words = says["network_ungated"] if ungated else says["network_share"]
-        return words.format(times=network / attention)
-    total = V * C + layers * (attention + network + 2 * C) + C
+        words = says["mlp_ungated"] if ungated else says["mlp_share"]
+        return words.format(times=mlp / attention)
+    total = V * C + layers * (attention + mlp + 2 * C) + C
     if total > 1_000_000:
         return says["too_large"].format(over=total - 1_000_000)
     if total < 900_000:

@@ -1,4 +1,4 @@
-// Writer: the stored model writes in the page; where every head looks, and what becomes of the text without it.
+// Writer: the stored model writes in the page; what every head attends to, and what becomes of the text without it.
 const START = 12;                // the page break: before every text, and the model's own sign that it is done
 const LONGEST = 1000;            // characters of a beginning
 const SHOWN = 6;                 // tokens that may come next
@@ -214,8 +214,8 @@ function build({ root, model, state, update, redraw, signal }) {
   // Choosing a token: by a click, the arrow keys, or for a moment by pointing at it
   const under = (event) => { const at = event.target.closest?.("[data-token]"); return at ? Number(at.dataset.token) : null; };
   text.addEventListener("click", (event) => { const token = under(event); if (token !== null) update({ token }); });
-  text.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse" && !job) look(state(), under(event)); });
-  text.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && !job) look(state()); });
+  text.addEventListener("pointerover", (event) => { if (event.pointerType === "mouse" && !job) point(state(), under(event)); });
+  text.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && !job) point(state()); });
   const place = (now) => (now.token < 0 ? shown.tokens.length - 1 : Math.min(now.token, shown.tokens.length - 1));
   text.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -228,8 +228,8 @@ function build({ root, model, state, update, redraw, signal }) {
 
   // Drawing
   const quoted = (i) => (isSign(shown.tokens[i]) ? nameOf(shown.tokens[i], i) : `\u201c${nameOf(shown.tokens[i], i)}\u201d`);
-  /** What the chosen token, or one that is pointed at, looks at and expects. */
-  function look(now, pointed = null) {
+  /** What the chosen token, or one that is pointed at, attends to, and what is likely to follow it. */
+  function point(now, pointed = null) {
     const at = pointed ?? place(now), given = shown.weights(now.layer, now.head, at);
     become(text, shown.tokens.map((token, i) => {
       const kinds = ["pa-token", i < shown.given && "pa-given", i === at && "pa-asks", i === 0 && "pa-sign"].filter(Boolean);
@@ -248,7 +248,7 @@ function build({ root, model, state, update, redraw, signal }) {
     text.dataset.asks = String(at);
   }
   function paint(now, whole = true) {
-    look(now);
+    point(now);
     if (now.token < 0 && job) text.scrollTop = text.scrollHeight;
     if (!whole) return;
     thumbs.forEach((thumb, n) => {
@@ -308,7 +308,7 @@ function build({ root, model, state, update, redraw, signal }) {
       make("div", { class: "pa-bar pa-how" }, heat, seeds, make("div", { class: "pa-go" }, step, further)),
       make("div", { class: "pa-notes" }, trouble, note), text, said,
       make("div", { class: "pa-main" }, map, make("div", { class: "pa-side" }, table, use, useLayer, mask))],
-    help: "Click a token, or choose it with the arrow keys: the darker a token, the more weight the chosen head gives it, and the bars are what the model expects next. The squares are the heads, each with all its weights, queries down and keys across. What you switch off takes no part, and the text is written anew.",
+    help: "Click a token, or choose it with the arrow keys: the darker a token, the more weight the chosen head gives it, and the bars are the likeliest next tokens. The squares are the heads, each with all its weights, queries down and keys across. What you switch off takes no part, and the text is written anew.",
     draw,
   };
 }

@@ -80,7 +80,7 @@ function product(w, x, out) {
   }
 }
 
-/** A decoder with RMSNorm, rotary positions, a gated network and tied embeddings, as attnlib's Decoder computes it. */
+/** A decoder with RMSNorm, rotary positions, a gated MLP and tied embeddings, as attnlib's Decoder computes it. */
 function decoder(sizes, arrays) {
   const { vocab_size: V, max_length: longest, embed_dim: C, num_heads: H, num_layers: L, hidden_dim: wide, eps, base } = sizes;
   const D = C / H, half = D / 2;
@@ -133,8 +133,8 @@ function decoder(sizes, arrays) {
       }
       positions.forEach((i) => { turn(q, i); turn(keys[l], i); });
     }
-    /** Head h of position i looks at `seen` positions: its weights. What it found is in `own`. */
-    function look(l, h, i, seen) {
+    /** Head h of position i attends to `seen` positions: its weights. Its average of the values is in `own`. */
+    function attendFrom(l, h, i, seen) {
       const row = new Float32Array(seen), k = keys[l], v = values[l], from = i * C + h * D, scale = 1 / Math.sqrt(D);
       let top = -Infinity, total = 0;
       for (let s = 0, at = h * D; s < seen; s++, at += C) {
@@ -154,14 +154,14 @@ function decoder(sizes, arrays) {
     function attend(l, positions, seen, into) {
       positions.forEach((i, n) => {
         for (let h = 0; h < H; h++) {
-          into[l][h][i] = look(l, h, i, seen(i));
+          into[l][h][i] = attendFrom(l, h, i, seen(i));
           for (let j = 0; j < D; j++) mixed[4 * (h * D + j) + n] = own[j];
         }
       });
       product(blocks[l].out, mixed, made);
       positions.forEach(add);
     }
-    function network(l, positions) {
+    function mlp(l, positions) {
       norm(x, positions, blocks[l].second);
       product(blocks[l].gate, normed, gate);
       product(blocks[l].up, normed, up);
@@ -169,7 +169,7 @@ function decoder(sizes, arrays) {
       product(blocks[l].down, gate, made);
       positions.forEach(add);
     }
-    /** What position i expects next, found when it is asked for: most are never looked at. */
+    /** The logits of position i, computed when they are asked for: most are never shown. */
     function logits(i) {
       norm(outputs, [i], last);
       product(embedding, normed, scored);
@@ -181,7 +181,7 @@ function decoder(sizes, arrays) {
     function* readNew(from) {
       for (const four of inFours(from)) {
         four.forEach(embed);
-        for (let l = 0; l < L; l++) { project(l, four); attend(l, four, (i) => i + 1, weights); network(l, four); }
+        for (let l = 0; l < L; l++) { project(l, four); attend(l, four, (i) => i + 1, weights); mlp(l, four); }
         yield;
       }
     }
@@ -191,7 +191,7 @@ function decoder(sizes, arrays) {
       fours.flat().forEach(embed);
       for (let l = 0; l < L; l++) {
         for (const four of fours) project(l, four);
-        for (const four of fours) { attend(l, four, () => tokens.length, found); network(l, four); yield; }
+        for (const four of fours) { attend(l, four, () => tokens.length, found); mlp(l, four); yield; }
       }
       found.forEach((layer, l) => { weights[l] = layer; });
     }
@@ -216,7 +216,7 @@ function decoder(sizes, arrays) {
 
 // Choosing the next token
 
-/** What each token has as its share; temperature 0 has no shares, and is shown as 1. */
+/** The probability of each token; temperature 0 has none, and is shown as 1. */
 function shares(logits, temperature) {
   let top = -Infinity, total = 0;
   for (const x of logits) top = Math.max(top, x);
@@ -225,7 +225,7 @@ function shares(logits, temperature) {
   return found.map((x) => x / total);
 }
 
-/** A number between 0 and 1 for a seed and a place in the text: the same whenever it is asked for, here and in Python. */
+/** A number between 0 and 1 for a seed and a position in the text: the same whenever it is asked for, here and in Python. */
 function chance(seed, place) {
   let t = (Math.imul(seed, 0x9e3779b1) + Math.imul(place, 0x85ebca77)) | 0;
   for (const [shift, factor] of [[16, 0x7feb352d], [15, 0x846ca68b]]) t = Math.imul(t ^ (t >>> shift), factor);

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from attnlib import attention, causal_mask, rotary
 
-COUNTED = {"attention": 65536, "network": 131072, "hidden": 341}
+COUNTED = {"attention": 65536, "mlp": 131072, "hidden": 341}
 COSTS = {"nothing": math.log(50257), "perplexity": math.exp(2.4), "bits": 2.4 / math.log(2) / 2.5}
 LEFT = {"size": 5, "before": 1 / 5, "after": 2**-12}
 
@@ -57,33 +57,33 @@ def mean_square(x, e=0.0):
     return (x.square().mean(-1, keepdim=True) + e).sqrt()
 
 
-def before(x, norm_1, attend, norm_2, network):
+def before(x, norm_1, attend, norm_2, mlp):
     x = x + attend(norm_1(x))
-    return x + network(norm_2(x))
+    return x + mlp(norm_2(x))
 
 
-def before_in_small_steps(x, norm_1, attend, norm_2, network):
+def before_in_small_steps(x, norm_1, attend, norm_2, mlp):
     read = norm_1(x)
     found = attend(read)
     middle = torch.add(x, found)
-    return network(norm_2(middle)).add(middle)
+    return mlp(norm_2(middle)).add(middle)
 
 
-def before_in_a_loop(x, norm_1, attend, norm_2, network):
-    for norm, part in ((norm_1, attend), (norm_2, network)):
+def before_in_a_loop(x, norm_1, attend, norm_2, mlp):
+    for norm, part in ((norm_1, attend), (norm_2, mlp)):
         x = part(norm(x)) + x
     return x
 
 
-def before_as_sum(x, norm_1, attend, norm_2, network):
+def before_as_sum(x, norm_1, attend, norm_2, mlp):
     found = attend(norm_1(x))
-    return sum([x, found, network(norm_2(x + found))])
+    return sum([x, found, mlp(norm_2(x + found))])
 
 
-def given_block(x, norm_1, attend, norm_2, network):
+def given_block(x, norm_1, attend, norm_2, mlp):
     x = norm_1(x)
     x = x + attend(x)
-    return norm_2(x + network(x))
+    return norm_2(x + mlp(x))
 
 
 def joined(pieces, pair, step=2):
@@ -354,7 +354,7 @@ PLAN = {"vocab_size": 2048, "embed_dim": 96, "num_heads": 3, "num_layers": 7, "h
 RIGHT = {
     "9.1": [
         COUNTED,
-        {"attention": 4 * 128**2, "network": 2 * 128 * 512, "hidden": 2 * 512 // 3},
+        {"attention": 4 * 128**2, "mlp": 2 * 128 * 512, "hidden": 2 * 512 // 3},
         {key: torch.tensor(value) for key, value in COUNTED.items()},
         {key: float(value) for key, value in COUNTED.items()},
     ],
@@ -392,17 +392,17 @@ WRONG = [
     ("9.1", COUNTED | {"attention": 4 * 4 * 128**2}, "heads share the width"),
     ("9.1", COUNTED | {"attention": 4 * (128**2 + 128)}, "the biases are counted too"),
     ("9.1", COUNTED | {"attention": 70000}, "count its matrices"),
-    ("9.1", COUNTED | {"network": 128 * 512}, "that is the way up"),
-    ("9.1", COUNTED | {"network": 2 * 128 * 512 + 640}, "the biases are counted too"),
-    ("9.1", COUNTED | {"network": 3 * 128 * 512}, "the plain network has two"),
-    ("9.1", COUNTED | {"network": 512 * 512}, "no matrix is 512 by 512"),
+    ("9.1", COUNTED | {"mlp": 128 * 512}, "that is the way up"),
+    ("9.1", COUNTED | {"mlp": 2 * 128 * 512 + 640}, "the biases are counted too"),
+    ("9.1", COUNTED | {"mlp": 3 * 128 * 512}, "the plain MLP has two"),
+    ("9.1", COUNTED | {"mlp": 512 * 512}, "no matrix is 512 by 512"),
     ("9.1", COUNTED | {"hidden": 512}, "grows by half"),
     ("9.1", COUNTED | {"hidden": 342}, "the largest whole number"),
     ("9.1", COUNTED | {"hidden": 8 / 3 * 128}, "the largest whole number"),
     ("9.1", COUNTED | {"hidden": 256}, "room for four matrices"),
     ("9.1", COUNTED | {"hidden": 340}, "a larger width does, too"),
     ("9.1", COUNTED | {"hidden": 400}, "must not have more weights"),
-    ("9.1", COUNTED | {"hidden": 344}, "suits the machine"),
+    ("9.1", COUNTED | {"hidden": 344}, "suits the processor"),
     ("9.1", COUNTED | {"hidden": 682}, "twice the weights"),
     ("9.1", COUNTED | {"hidden": 341 * 128 * 3}, "asked is the width"),
     ("9.1", COUNTED | {"attention": 3 * 128**2 + 32 * 128}, "reads all heads"),
@@ -421,7 +421,7 @@ WRONG = [
     ("9.2", COSTS | {"bits": 2.4 / math.log(2) * 2.5}, "divide by 2.5"),
     ("9.2", COSTS | {"perplexity": math.exp(2.4 / math.log(2))}, "do not turn it into bits"),
     ("9.2", COSTS | {"perplexity": math.log(2.4)}, "the exponential is asked"),
-    ("9.2", COSTS | {"perplexity": 50257}, "who knows nothing"),
+    ("9.2", COSTS | {"perplexity": 50257}, "a model that knows nothing"),
     ("9.2", COSTS | {"bits": math.log2(2.4) / 2.5}, "a logarithm already"),
     ("9.2", COSTS | {"bits": 2.5 / 2.4}, "the other way round"),
     ("9.2", COSTS | {"bits": math.log2(50257) / 2.5}, "knows nothing"),
@@ -448,13 +448,13 @@ WRONG = [
     ("9.3", lambda x, w, e: x / x.abs().mean(-1, keepdim=True) * w, "square first"),
     ("9.4", given_block, "after changing it"),
     ("9.4", lambda x, n, a, m, f: m(n(x + a(x)) + f(n(x + a(x)))), "the block of 2017"),
-    ("9.4", lambda x, n, a, m, f: f(m(a(n(x)))), "the road is cut"),
-    ("9.4", lambda x, n, a, m, f: a(n(x)) + f(m(a(n(x)))), "At attention, the road is cut"),
-    ("9.4", lambda x, n, a, m, f: f(m(x + a(n(x)))), "At the network, the road is cut"),
-    ("9.4", lambda x, n, a, m, f: before(n(x), lambda y: y, a, m, f), "the road itself is normalised"),
+    ("9.4", lambda x, n, a, m, f: f(m(a(n(x)))), "the residual stream is cut"),
+    ("9.4", lambda x, n, a, m, f: a(n(x)) + f(m(a(n(x)))), "At attention, the residual stream is cut"),
+    ("9.4", lambda x, n, a, m, f: f(m(x + a(n(x)))), "At the MLP, the residual stream is cut"),
+    ("9.4", lambda x, n, a, m, f: before(n(x), lambda y: y, a, m, f), "the residual stream itself is normalised"),
     ("9.4", lambda x, n, a, m, f: x + a(x) + f(x + a(x)), "the norms are not used"),
     ("9.4", lambda x, n, a, m, f: x + a(n(x)) + f(m(x)), "from before attention"),
-    ("9.4", lambda x, n, a, m, f: x + f(m(x + a(n(x)))), "read by the network and then lost"),
+    ("9.4", lambda x, n, a, m, f: x + f(m(x + a(n(x)))), "read by the MLP and then lost"),
     ("9.4", lambda x, n, a, m, f: before(x, m, f, n, a), "attention first"),
     ("9.4", lambda x, n, a, m, f: before(x, m, a, n, f), "the two norms are exchanged"),
     ("9.4", lambda x, n, a, m, f: before(x, n, a, n, f), "a norm of its own"),
@@ -463,7 +463,7 @@ WRONG = [
     ("9.4", lambda x, n, a, m, f: x + a(n(x)) + f(x + a(n(x))), "`norm_2` is not used"),
     ("9.4", lambda x, n, a, m, f: x + n(a(x)) + m(f(x + n(a(x)))), "normalise what it reads"),
     ("9.4", lambda x, n, a, m, f: before(x, lambda y: y, lambda y: n(a(y)), m, f), "At attention you normalise what it adds"),
-    ("9.4", lambda x, n, a, m, f: before(x, n, a, lambda y: y, lambda y: m(f(y))), "At the network you normalise what it adds"),
+    ("9.4", lambda x, n, a, m, f: before(x, n, a, lambda y: y, lambda y: m(f(y))), "At the MLP you normalise what it adds"),
     ("9.4", lambda x, n, a, m, f: before(x, n, f, m, a), "attention first"),
     ("9.4", lambda x, n, a, m, f: x + f(m(a(n(x)))), "that is then lost"),
     ("9.4", lambda x, n, a, m, f: x + before(x, n, a, m, f), "added twice"),
@@ -472,7 +472,7 @@ WRONG = [
     ("9.5", lambda t, m: list(t), "nothing is joined"),
     ("9.5", lambda t, m: cut(t, m[::-1]), "from the last to the first"),
     ("9.5", lambda t, m: joined(list(t), m[0]), "only the first merge"),
-    ("9.5", cut_once_each, "at one place only"),
+    ("9.5", cut_once_each, "at one position only"),
     ("9.5", cut_longest, "the longest known piece"),
     ("9.5", cut_from_the_left, "from left to right whatever may be joined"),
     ("9.5", cut_by_count, "most common in this text"),
@@ -499,7 +499,7 @@ WRONG = [
     ("9.6", lambda x, t, k: (x / t).softmax(-1), "`k` is not used"),
     ("9.6", lambda x, t, k: hidden(x / t, k, -100.0).softmax(-1), "not low enough"),
     ("9.6", lambda x, t, k: hidden(x / t, k).softmax(-1).log(), "logarithms of probabilities"),
-    ("9.6", lambda x, t, k: probabilities(x, t, k).sort(descending=True).values, "the place of its token"),
+    ("9.6", lambda x, t, k: probabilities(x, t, k).sort(descending=True).values, "the column of its token"),
     ("9.6", lambda x, t, k: (probabilities(x, t, k) > 0) / k, "equally likely here"),
     ("9.6", lambda x, t, k: (x == x.amax(-1, keepdim=True)).float(), "the most likely token"),
     ("9.6", lambda x, t, k: (x / t).masked_fill(x < x[0].topk(k).values[-1], -torch.inf).softmax(-1), "each row has its own"),
@@ -516,13 +516,13 @@ WRONG = [
     ("9.6", lambda x, t, k: hidden((x / t).softmax(-1), k, 0.0).softmax(-1), "the softmax of probabilities"),
     ("9.6", lambda x, t, k: probabilities(x, t, min(k + 1, x.shape[1])), "one token too many"),
     ("9.7", LEFT | {"size": 25}, "point the same way"),
-    ("9.7", LEFT | {"size": math.sqrt(24)}, "the word itself is on the road"),
+    ("9.7", LEFT | {"size": math.sqrt(24)}, "the embedding itself is in the residual stream"),
     ("9.7", LEFT | {"size": math.sqrt(13)}, "two parts that add"),
-    ("9.7", LEFT | {"size": 1}, "the road itself is not divided"),
+    ("9.7", LEFT | {"size": 1}, "the residual stream itself is not divided"),
     ("9.7", LEFT | {"size": 6}, "the squares of the sizes add up"),
     ("9.7", LEFT | {"before": 1 / 25}, "share of the squares"),
     ("9.7", LEFT | {"before": 1}, "the last norm then divides"),
-    ("9.7", LEFT | {"before": 1 / math.sqrt(24)}, "24 additions"),
+    ("9.7", LEFT | {"before": 1 / math.sqrt(24)}, "24 updates"),
     ("9.7", LEFT | {"after": 2**-24}, "right for squares"),
     ("9.7", LEFT | {"after": 0.2}, "with norms before"),
     ("9.7", LEFT | {"after": 2**-6}, "two norms"),
@@ -542,36 +542,36 @@ WRONG = [
     ("9.8", step(lambda S: S - 1, lambda S: S - 1), "one too early"),
     ("9.8", step(lambda S: S + 1, lambda S: S + 1), "one too late"),
     ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=0)), "top-left"),
-    ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T - 1)), "no word sees itself"),
-    ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T + 1)), "one word too many"),
+    ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T - 1)), "no token attends to itself"),
+    ("9.8", step(mask=lambda T, S: causal_mask(T, S, offset=S - T + 1)), "one token too many"),
     ("9.8", step(mask=lambda T, S: ~causal_mask(T, S)), "the mask is inverted"),
     ("9.8", step(mask=lambda T, S: ~causal_mask(T, S, offset=S - T - 1) | (torch.arange(S) < S - T)), "those after it"),
-    ("9.8", step(mask=lambda T, S: (torch.arange(S) < S - T) | torch.eye(T, S).roll(S - T, 1).bool()), "the new words before it, too"),
+    ("9.8", step(mask=lambda T, S: (torch.arange(S) < S - T) | torch.eye(T, S).roll(S - T, 1).bool()), "the new tokens before it, too"),
     ("9.8", step(mask=lambda T, S: causal_mask(T, S) & (torch.arange(S) >= S - T)), "the kept columns"),
     ("9.8", step(mask=lambda T, S: torch.ones(T, S).triu(S - T).bool()), "the upper half"),
     ("9.8", step(mask=lambda T, S: torch.ones(T, S).triu().bool()), "the upper half"),
     ("9.8", lambda q, k, v, a, b: step()(q * q.shape[-1] ** 0.5, k, v, a, b), "not divided by the root"),
     ("9.8", lambda q, k, v, a, b: step()(q, k, v, a, b)[:-1], "shape"),
-    ("9.8", at_one_place, "all new words stand at one position"),
+    ("9.8", at_one_place, "all new tokens stand at one position"),
     ("9.8", new_before_kept, "append them at the end"),
-    ("9.8", lambda q, k, v, a, b: attention(q, torch.cat([a, k]), torch.cat([b, v]), causal=True), "nothing is turned"),
+    ("9.8", lambda q, k, v, a, b: attention(q, torch.cat([a, k]), torch.cat([b, v]), causal=True), "nothing is rotated"),
     ("9.9", shared(lambda g: len(set(g))), "share of different ones"),
     ("9.9", shared(lambda g: sum(g.count(x) > 1 for x in g)), "the first time is counted too"),
     ("9.9", shared(lambda g: sum(m > 1 for m in Counter(g).values())), "count every time after the first"),
     ("9.9", lambda t, n: repeats(t, n) * len(grams(t, n)), "that is a count"),
-    ("9.9", lambda t, n: repeats(t, n) * len(grams(t, n)) / len(t), "at fewer places"),
+    ("9.9", lambda t, n: repeats(t, n) * len(grams(t, n)) / len(t), "at fewer positions"),
     ("9.9", lambda t, n: repeats(t, 1), "`n` is not used"),
     ("9.9", lambda t, n: 100 * repeats(t, n), "in percent"),
     ("9.9", lambda t, n: repeats([tuple(t[i : i + n]) for i in range(0, len(t), n)], 1), "you cut the text"),
-    ("9.9", shared(lambda g: sum(a == b for a, b in pairwise(g))), "compare with the place before only"),
+    ("9.9", shared(lambda g: sum(a == b for a, b in pairwise(g))), "compare with the position before only"),
     ("9.9", lambda t, n: repeats([tuple(sorted(g)) for g in grams(t, n)], 1), "order counts"),
     ("9.9", lambda t, n: repeats(t, n + 1), "too many in each"),
-    ("9.9", lambda t, n: repeats(t[:-1], n), "the last place is missing"),
+    ("9.9", lambda t, n: repeats(t[:-1], n), "the last position is missing"),
     ("9.9", shared(lambda g: max(Counter(g).values())), "the most common one"),
-    ("9.9", shared(lambda g: sum(m * (m - 1) // 2 for m in Counter(g).values())), "a place counts once"),
+    ("9.9", shared(lambda g: sum(m * (m - 1) // 2 for m in Counter(g).values())), "a position counts once"),
     ("9.9", lambda t, n: float(repeats(t, n) > 0), "whether anything is repeated"),
     ("9.9", lambda t, n: repeats(["".join(map(str, g)) for g in grams(t, n)], 1), "compare tuples"),
-    ("9.9", lambda t, n: sum(g in grams(t[:i], n) for i, g in enumerate(grams(t, n))) / len(grams(t, n)), "places that overlap"),
+    ("9.9", lambda t, n: sum(g in grams(t[:i], n) for i, g in enumerate(grams(t, n))) / len(grams(t, n)), "positions that overlap"),
     ("9.9", lambda t, n: grams(t, n), "shape"),
     ("9.10", PLAN | {"vocab_size": 1024}, "the vocabulary is given"),
     ("9.10", PLAN | {"num_heads": 4}, "a head should be 32 wide"),
