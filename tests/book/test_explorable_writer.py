@@ -252,7 +252,7 @@ def test_without_a_head_or_the_mask_the_text_is_another_and_the_page_says_why(sh
     page.get_by_role("switch", name="causal mask").press("Space")
     at_rest(page)
     assert written(page) != before
-    assert "see what follows them" in page.locator(".pa-note").inner_text()
+    assert "attend to later ones" in page.locator(".pa-note").inner_text()
     page.get_by_role("switch", name="causal mask").press("Space")
     at_rest(page)
     assert written(page) == before
