@@ -1,4 +1,4 @@
-"""The first explorable of chapter 5: what the average of two ages still tells, and with how many cuts."""
+"""The first explorable of chapter 5: what the average of two ages still holds, and how many cuts it takes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ FAMILIES = list(product(AGES, repeat=2))
 
 
 class AverageLine(anywidget.AnyWidget):
-    """A head looks at two children with fixed weights: its average is a place on a line, cut to tell an age.
+    """A head attends to two children with fixed weights: its average is a point on a line with cuts.
 
     Attributes:
         weight: Of the first child, from 0 to 1; the second has the rest.
-        told: Whose age the cuts tell, 0 or 1.
+        told: Whose age the cuts give, 0 or 1.
         names: Of the children.
         ages: Which each of them may have.
     """

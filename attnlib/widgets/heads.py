@@ -1,4 +1,4 @@
-"""The explorable of chapter 5: trained heads, what each looks at, and what breaks without it."""
+"""The explorable of chapter 5: trained heads, what each attends to, and what breaks without it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ DIGITS = [5, 1, 7, 4, 0, 2, 6, 3]
 class HeadViewer(anywidget.AnyWidget):
     """One layer of heads, trained on the task `relations`, on a sequence that can be changed.
 
-    A token is the sum of what its letter, its digit and its place give. The tables hold that sum in parts,
-    already projected: a row for each letter, then for each digit, then for each place.
+    A token is the sum of the embeddings of its letter, its digit and its position. The tables hold that sum
+    in parts, already projected: a row for each letter, then for each digit, then for each position.
 
     Attributes:
         letters: The letter of each token, as numbers.
         digits: The digit of each token.
-        token: Which token asks.
+        token: Which token attends.
         head: Which head is shown.
         used: For each head, whether it takes part in the answers.
-        sizes: How many letters, digits, places and heads there are.
+        sizes: How many letters, digits, positions and heads there are.
         query_table: ``(rows, H * D)``.
         key_table: ``(rows, H * D)``.
-        worth: ``(rows, H * 3 * digits)``: what a token adds to the scores of the answers if a head gives it
+        worth: ``(rows, H * 3 * digits)``: what a token adds to the logits of the answers if a head gives it
             weight 1.
-        bias: ``(3 * digits,)``: the scores of the answers before any head has spoken.
+        bias: ``(3 * digits,)``: the logits of the answers without any head.
     """
 
     _esm, _css = front_end("heads")
@@ -56,18 +56,18 @@ class HeadViewer(anywidget.AnyWidget):
         cls,
         letter: nn.Embedding,
         digit: nn.Embedding,
-        place: nn.Embedding,
+        position: nn.Embedding,
         attend: MultiHeadAttention,
-        read: nn.Linear,
+        answer: nn.Linear,
     ) -> HeadViewer:
         """Take the tables from a trained model of these parts, which adds the three embeddings.
 
         Args:
             letter: A vector for each letter.
             digit: A vector for each digit.
-            place: A vector for each place.
+            position: A vector for each position.
             attend: The heads, without biases.
-            read: From the output of the heads to ``3 * digits`` scores.
+            answer: From the output of the heads to ``3 * digits`` logits.
 
         Returns:
             The explorable, with every number rounded to four decimals.
@@ -77,19 +77,19 @@ class HeadViewer(anywidget.AnyWidget):
         """
         if attend.q_proj.bias is not None or attend.num_kv_heads != attend.num_heads:
             raise ValueError("attend must have no biases and as many key heads as query heads")
-        rows = torch.cat([letter.weight, digit.weight, place.weight])  # (rows, C)
+        rows = torch.cat([letter.weight, digit.weight, position.weight])  # (rows, C)
         values = attend.v_proj(rows).unflatten(-1, (attend.num_heads, -1))  # (rows, H, D)
-        back = (read.weight @ attend.out_proj.weight).unflatten(-1, (attend.num_heads, -1))  # (3V, H, D)
+        back = (answer.weight @ attend.out_proj.weight).unflatten(-1, (attend.num_heads, -1))  # (3V, H, D)
         worth = torch.einsum("rhd,ohd->rho", values, back).flatten(1)
         tables = {
             "query_table": attend.q_proj(rows),
             "key_table": attend.k_proj(rows),
             "worth": worth,
-            "bias": read.bias,
+            "bias": answer.bias,
         }
-        sizes = [*(table.num_embeddings for table in (letter, digit, place)), attend.num_heads]
+        sizes = [*(table.num_embeddings for table in (letter, digit, position)), attend.num_heads]
         if sizes[0] < 4 or sizes[1] < 8 or sizes[2] != len(LETTERS):
-            raise ValueError(f"there must be 4 letters, 8 digits and 8 places, got {sizes[:3]}")
+            raise ValueError(f"there must be 4 letters, 8 digits and 8 positions, got {sizes[:3]}")
         numbers = {name: table.double().cpu().round(decimals=4).tolist() for name, table in tables.items()}
         return cls(letters=LETTERS, digits=DIGITS, used=[True] * sizes[3], sizes=sizes, **numbers)
 
@@ -105,7 +105,7 @@ class HeadViewer(anywidget.AnyWidget):
         return attention_weights(self._tokens(self.query_table), self._tokens(self.key_table), causal=True)
 
     def scores(self) -> dict[str, list[float]]:
-        """Return each head's scores, where the relations point to three places; NaN if they never do."""
+        """Return each head's weight where a relation leads, if the three lead apart; NaN if they never do."""
         masks, weights = relation_masks(torch.tensor([self.letters]), apart=True), self.weights()[None]
         nothing = [math.nan] * self.sizes[3]
         return {
@@ -113,11 +113,11 @@ class HeadViewer(anywidget.AnyWidget):
         }
 
     def answers(self) -> Tensor:
-        """Return what the heads in use make of each token: ``(T, 3, digits)``, probabilities in float64."""
+        """Return each token's answers with the heads in use: ``(T, 3, digits)``, probabilities in float64."""
         used = torch.tensor(self.used, dtype=torch.float64)
-        told = torch.einsum("h,hij,hjo->io", used, self.weights(), self._tokens(self.worth))
-        scores = told + torch.tensor(self.bias, dtype=torch.float64)
-        return scores.unflatten(-1, (3, self.sizes[1])).softmax(-1)
+        summed = torch.einsum("h,hij,hjo->io", used, self.weights(), self._tokens(self.worth))
+        logits = summed + torch.tensor(self.bias, dtype=torch.float64)
+        return logits.unflatten(-1, (3, self.sizes[1])).softmax(-1)
 
     def __repr__(self) -> str:
         steps = torch.tensor([self.letters, self.digits]).T

@@ -29,7 +29,7 @@ GISTS = {"image/svg+xml": svg_gist_difference, "image/png": png_gist_difference}
 # figures of this machine's own numbers
 MEASURED = {"fig-own-vectors"}  # trained on the manual of this Python, which differs from version to version
 # what training gave, by the names of figures and the classes of widgets: the same where sums are taken in the same order
-TRAINED = {"fig-who-learns", "fig-forget-gate", "fig-he-looks-back"}
+TRAINED = {"fig-who-learns", "fig-forget-gate", "fig-he-attends"}
 TRAINED |= {
     "fig-lengths",
     "fig-senses",
@@ -39,8 +39,8 @@ TRAINED |= {
     "fig-he-answer",
 }
 TRAINED |= {"fig-training-scalings", "fig-grown"}
-TRAINED |= {"fig-two-lookups", "fig-head-scores", "fig-head-scores-again", "HeadViewer"}
-TRAINED |= {"fig-weight-effect", "fig-two-heads"}
+TRAINED |= {"fig-two-lookups", "fig-head-scores", "HeadViewer"}
+TRAINED |= {"fig-two-heads"}
 TRAINED |= {"fig-losses", "fig-samples", "fig-swap", "fig-looks", "fig-three-losses", "fig-shares"}
 TRAINED |= {"fig-sink", "fig-drop"}
 TRAINED |= {"fig-where", "fig-pressed"}

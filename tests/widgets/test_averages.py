@@ -20,5 +20,5 @@ def test_an_average_is_cut_between_neighbours_of_different_ages(weight, told, av
     assert found["cuts"] == pytest.approx(cuts)
 
 
-def test_a_line_of_averages_says_whose_age_it_tells():
+def test_a_line_of_averages_says_whose_age_it_gives():
     assert repr(AverageLine(told=1)) == "AverageLine(weight=0.7, told='Ben')"

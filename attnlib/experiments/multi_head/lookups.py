@@ -1,4 +1,4 @@
-"""Models that look several things up at once, with one head or several, and an MLP behind them or none.
+"""Models that look several things up at once, with one head or several, with an MLP or without.
 
 Chapter 5 of the book trains them.
 """
@@ -22,20 +22,20 @@ PAIRS = 4
 # of the relations
 LETTERS = 4
 DIGITS = 8
-PLACES = 8
+POSITIONS = 8
 
 
-class Lookup(nn.Module):
-    """A block and a linear reader: the question asks the pairs, once, and the answers are read off.
+class LookupModel(nn.Module):
+    """A block and a linear output layer: the question attends to the pairs, once.
 
-    It is a Transformer's block without its normalisations. The question takes the place of the tokens, and
-    keys and values come from the pairs.
+    It is a Transformer's block without its normalisations. Queries come from the question, keys and values
+    from the pairs.
 
     Args:
         attend: The heads.
         questions: How many answers there are to give.
-        hidden: Width of the network behind the heads; without it, what they bring is read as it is.
-        again: Heads that look a second time, with a question that knows what the first have brought.
+        hidden: Width of the MLP behind the heads, if there is one.
+        again: Heads of a second layer, whose queries come from what the first has made of the question.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class Lookup(nn.Module):
         sizes = (KEYS + 1, VALUES + 1, *[KEYS + 1] * (questions - 1))
         self.tables = nn.ModuleList(nn.Embedding(size, C) for size in sizes)
         self.attend, self.again = attend, again
-        self.network = None
+        self.mlp = None
         if hidden is not None:
-            self.network = nn.Sequential(nn.Linear(C, hidden), nn.ReLU(), nn.Linear(hidden, C))
-        self.read = nn.Linear(C, questions * VALUES)
+            self.mlp = nn.Sequential(nn.Linear(C, hidden), nn.ReLU(), nn.Linear(hidden, C))
+        self.answer = nn.Linear(C, questions * VALUES)
         self.facts = lookup_facts(attend.num_heads, C, questions, hidden, again is not None)
 
     def embed(self, steps: Tensor) -> tuple[Tensor, Tensor]:
@@ -62,25 +62,25 @@ class Lookup(nn.Module):
         return x[:, -1:], x[:, :-1]
 
     def forward(self, steps: Tensor) -> Tensor:
-        """Return a score for every answer to every question, ``(B, questions, VALUES)``."""
+        """Return a logit for every answer to every question, ``(B, questions, VALUES)``."""
         question, pairs = self.embed(steps)
         x = question + self.attend(question, pairs)
-        if self.network is not None:
-            x = x + self.network(x)
+        if self.mlp is not None:
+            x = x + self.mlp(x)
         if self.again is not None:
             x = x + self.again(x, pairs)
-        return self.read(x[:, 0]).unflatten(-1, (-1, VALUES))
+        return self.answer(x[:, 0]).unflatten(-1, (-1, VALUES))
 
     def weights(self, steps: Tensor) -> Tensor:
-        """Return how much each head takes of each pair, ``(B, H, pairs)``."""
+        """Return each head's attention weights on the pairs, ``(B, H, pairs)``."""
         question, pairs = self.embed(steps)
         return self.attend(question, pairs, need_weights=True)[1][:, :, 0]
 
 
 def lookup_facts(heads: int, width: int, questions: int, hidden: int | None, again: bool) -> dict:
-    """Return what there is to say of a `Lookup`."""
+    """Return what there is to say of a `LookupModel`."""
     return {
-        "model": "attention, no norm, linear reader" + (", two layers of attention" if again else ""),
+        "model": "attention, no norm, linear output layer" + (", two layers of attention" if again else ""),
         "width": width,
         "heads": heads,
         "hidden": hidden,
@@ -94,7 +94,7 @@ def tie(heads: MultiHeadAttention, *names: str) -> MultiHeadAttention:
     Args:
         heads: As many heads of keys as of queries.
         *names: Which matrices, of ``"q_proj"``, ``"k_proj"`` and ``"v_proj"``. If none is named, those of
-            queries and keys: one table of weights for all.
+            queries and keys: one attention pattern for all.
 
     Returns:
         The same heads.
@@ -128,14 +128,14 @@ def train_lookup(
     lr: float = 0.01,
     seed: int = 0,
     device: torch.device | None = None,
-) -> tuple[Lookup, Tensor]:
-    """Train a reader, and note how often it was right on the way.
+) -> tuple[LookupModel, Tensor]:
+    """Train a model, and note how often it was right on the way.
 
     Args:
         heads: How many heads share the width.
         questions: How many things are looked up at once.
-        hidden: Width of the network behind the heads, if there is one.
-        again: Whether as many heads look a second time, after the first.
+        hidden: Width of the MLP behind the heads, if there is one.
+        again: Whether there is a second layer of as many heads.
         width: Of the model.
         pairs: Pairs in a sequence.
         steps: How many batches of 64 sequences.
@@ -144,8 +144,8 @@ def train_lookup(
         device: Where to train; the CPU if not given.
 
     Returns:
-        The reader, and the share of right answers to each question in each batch, before it was learned from:
-        ``(steps, questions)``. How it was trained stands in ``reader.setting``.
+        The model, and the share of right answers to each question in each batch, before it was learned from:
+        ``(steps, questions)``. How it was trained stands in ``model.setting``.
     """
 
     def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
@@ -160,20 +160,20 @@ def train_lookup(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         first, *second = (MultiHeadAttention(width, heads, bias=False) for _ in range(1 + again))
-        reader = Lookup(first, questions, hidden, *second).to(device)
-    fit(reader, batch, steps=steps, lr=lr, seed=seed, loss=loss, label=f"{heads} heads, seed {seed}")
-    return reader.eval(), torch.stack(right).cpu()
+        model = LookupModel(first, questions, hidden, *second).to(device)
+    fit(model, batch, steps=steps, lr=lr, seed=seed, loss=loss, label=f"{heads} heads, seed {seed}")
+    return model.eval(), torch.stack(right).cpu()
 
 
 @torch.no_grad()
-def shares_right(reader: Lookup, *, pairs: int = PAIRS, count: int = 2000, seed: int = 99) -> list[float]:
+def shares_right(model: LookupModel, *, pairs: int = PAIRS, count: int = 2000, seed: int = 99) -> list[float]:
     """Return the share of right answers to each question, on new sequences."""
-    questions = len(reader.tables) - 1
+    questions = len(model.tables) - 1
     drawn = several_lookups(
         count, pairs, questions, keys=KEYS, values=VALUES, generator=torch.Generator().manual_seed(seed)
     )
-    steps, answers = (part.to(reader.read.weight.device) for part in drawn)
-    return (reader(steps).argmax(-1) == answers).double().mean(0).tolist()
+    steps, answers = (part.to(model.answer.weight.device) for part in drawn)
+    return (model(steps).argmax(-1) == answers).double().mean(0).tolist()
 
 
 def stored() -> dict:
@@ -185,8 +185,8 @@ def stored() -> dict:
             parts = [
                 MultiHeadAttention(run["width"], run["heads"], bias=False) for _ in range(1 + run["again"])
             ]
-            reader = Lookup(parts[0], run["questions"], run["hidden"], *parts[1:])
-        return {**lookup_facts(*sizes), "weights": count_parameters(reader), "again": None}
+            model = LookupModel(parts[0], run["questions"], run["hidden"], *parts[1:])
+        return {**lookup_facts(*sizes), "weights": count_parameters(model), "again": None}
 
     results = "right", "course", "at", "questions"
     return load(
@@ -200,20 +200,20 @@ def stored() -> dict:
     )
 
 
-class Teller(nn.Module):
-    """Four heads and a linear reader: every token names three digits that came before it.
+class RelationModel(nn.Module):
+    """Four heads and a linear output layer: every token names three digits that came before it.
 
-    A token is the sum of what its letter, its digit and its place give. See `relations`.
+    A token is the sum of the embeddings of its letter, its digit and its position. See `relations`.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.letter, self.digit = nn.Embedding(LETTERS, 32), nn.Embedding(DIGITS, 32)
-        self.place = nn.Embedding(PLACES, 32)
+        self.position = nn.Embedding(POSITIONS, 32)
         self.attend = MultiHeadAttention(32, 4, bias=False)
-        self.read = nn.Linear(32, 3 * DIGITS)
+        self.answer = nn.Linear(32, 3 * DIGITS)
         self.facts = {
-            "model": "attention, no norm, linear reader, learned positions",
+            "model": "attention, no norm, linear output layer, learned positions",
             "width": 32,
             "heads": 4,
             "task": "three relations",
@@ -221,20 +221,20 @@ class Teller(nn.Module):
 
     def embed(self, steps: Tensor) -> Tensor:
         """Return a vector for every token, ``(B, T, C)``."""
-        return self.letter(steps[..., 0]) + self.digit(steps[..., 1]) + self.place.weight
+        return self.letter(steps[..., 0]) + self.digit(steps[..., 1]) + self.position.weight
 
     def forward(self, steps: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return a score for every digit as previous, match and first, ``(B, T, 3, DIGITS)``."""
-        told = self.attend(self.embed(steps), causal=True, mask=mask)
-        return self.read(told).unflatten(-1, (3, DIGITS))
+        """Return a logit for every digit as previous, match and first, ``(B, T, 3, DIGITS)``."""
+        x = self.attend(self.embed(steps), causal=True, mask=mask)
+        return self.answer(x).unflatten(-1, (3, DIGITS))
 
     @torch.no_grad()
     def weights(self, steps: Tensor) -> Tensor:
-        """Return the weights of every head, ``(B, H, T, T)``."""
+        """Return the attention pattern of every head, ``(B, H, T, T)``."""
         return self.attend(self.embed(steps), causal=True, need_weights=True)[1]
 
 
-def train_teller(seed: int, *, steps: int = 300, device: torch.device | None = None) -> Teller:
+def train_relations(seed: int, *, steps: int = 300, device: torch.device | None = None) -> RelationModel:
     """Train four heads to name the previous digit, the match's and the first.
 
     Args:
@@ -243,41 +243,41 @@ def train_teller(seed: int, *, steps: int = 300, device: torch.device | None = N
         device: Where to train; the CPU if not given.
 
     Returns:
-        The reader, trained.
+        The model, trained.
     """
 
     def batch(generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        return relations(64, PLACES, keys=LETTERS, values=DIGITS, generator=generator)
+        return relations(64, POSITIONS, keys=LETTERS, values=DIGITS, generator=generator)
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        teller = Teller().to(device)
-    fit(teller, batch, steps=steps, lr=0.02, seed=seed, label=f"seed {seed}")
-    return teller
+        model = RelationModel().to(device)
+    fit(model, batch, steps=steps, lr=0.02, seed=seed, label=f"seed {seed}")
+    return model
 
 
 def without_heads(*heads: int, count: int = 4, device: torch.device | None = None) -> Tensor:
-    """Return a mask ``(1, H, 1, 1)`` that hides every token from some heads, so that they bring nothing."""
+    """Return a mask ``(1, H, 1, 1)`` that hides every token from some heads, so that their output is zero."""
     mask = torch.ones(1, count, 1, 1, dtype=torch.bool, device=device)
     mask[:, list(heads)] = False
     return mask
 
 
 @torch.no_grad()
-def effects(teller: Teller, steps: Tensor) -> Tensor:
+def effects(model: RelationModel, steps: Tensor) -> Tensor:
     """Return how far the answers of each token move if one key is hidden from one head, ``(B, H, T, S)``.
 
-    The head's other weights fill the gap. For each of the three answers, the absolute changes of the
-    probabilities are added and halved, so that 1 means from certain of one digit to certain of another; the
-    largest of the three counts.
+    The softmax spreads the head's weight over the other keys. For each of the three answers, the absolute
+    changes of the probabilities are added and halved, so that 1 means from certain of one digit to certain
+    of another; the largest of the three counts.
     """
     B, T = steps.shape[:2]
-    before = teller(steps).softmax(-1)
-    moved = torch.zeros(B, teller.attend.num_heads, T, T, device=steps.device)
-    for h in range(teller.attend.num_heads):
+    before = model(steps).softmax(-1)
+    moved = torch.zeros(B, model.attend.num_heads, T, T, device=steps.device)
+    for h in range(model.attend.num_heads):
         for j in range(T):
-            mask = torch.ones(1, teller.attend.num_heads, 1, T, dtype=torch.bool, device=steps.device)
+            mask = torch.ones(1, model.attend.num_heads, 1, T, dtype=torch.bool, device=steps.device)
             mask[:, h, :, j] = False
-            change = (teller(steps, mask).softmax(-1) - before).abs().sum(-1) / 2  # (B, T, 3)
+            change = (model(steps, mask).softmax(-1) - before).abs().sum(-1) / 2  # (B, T, 3)
             moved[:, h, :, j] = change.amax(-1)
     return moved

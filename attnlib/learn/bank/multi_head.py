@@ -288,31 +288,31 @@ def effect(answer: object, says: dict[str, str]) -> str | None:
 
 
 def previous(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the matrix with which every place looks at the one before."""
+    """Grade the matrix with which every position attends to the one before."""
     for T in (4, 7, 13):
         w_q = numbers(call(answer, T))
         if w_q.shape != (T, T):
             return says["shape"].format(T=T, shape=tuple(w_q.shape))
-        weights = (w_q / T**0.5).softmax(-1)  # places are one-hot, so row i is the query of place i
+        weights = (w_q / T**0.5).softmax(-1)  # positions are one-hot, so row i is the query of position i
         if weights.isnan().any():
             return says["not_finite"]
-        found, most, places = weights.diagonal(-1), weights.argmax(-1), torch.arange(1, T)
+        found, most, positions = weights.diagonal(-1), weights.argmax(-1), torch.arange(1, T)
         if found.min() >= 0.99:
             continue
         seen = weights > weights.amax(-1, keepdim=True) - 1e-6  # several, if they get the same weight
         alone = seen.sum(-1) == 1
-        if (weights.diagonal(1).min() >= 0.5) or ((most[:-1] == places) & alone[:-1]).all():
+        if (weights.diagonal(1).min() >= 0.5) or ((most[:-1] == positions) & alone[:-1]).all():
             return says["at_next"]
-        if ((most[1:] == places) & alone[1:]).all():
+        if ((most[1:] == positions) & alone[1:]).all():
             return says["at_itself"]
-        right = (most[1:] == places - 1) & alone[1:]
+        right = (most[1:] == positions - 1) & alone[1:]
         if right.all():
             return says["not_firmly"].format(T=T, least=found.min().item())
-        off = int(places[~right][0])
+        off = int(positions[~right][0])
         if not alone[off]:
             alike = ", ".join(str(n) for n in range(T) if seen[off, n])
-            return says["alike"].format(T=T, place=off, seen=alike, before=off - 1)
-        return says["elsewhere"].format(T=T, place=off, seen=int(most[off]), before=off - 1)
+            return says["alike"].format(T=T, at=off, seen=alike, before=off - 1)
+        return says["elsewhere"].format(T=T, at=off, seen=int(most[off]), before=off - 1)
     return None
 
 
@@ -379,19 +379,19 @@ def _other_halves(first: Tensor, second: Tensor, says: dict[str, str]) -> list[t
     return [(torch.cat([a, b], -1), words) for a, b, words in halves]
 
 
-def _where_two_heads_look(out: Tensor, weights: Tensor, right: Tensor, says: dict[str, str]) -> str:
+def _what_two_heads_attend_to(out: Tensor, weights: Tensor, right: Tensor, says: dict[str, str]) -> str:
     """Say what is wrong with the weights of two heads; if nothing is, that it lies in what they bring."""
     if (weights - weights[:, :1]).abs().max() > 1e-3:
         return says["ages_in_keys"]
     weights = weights[0, 0]  # (12, 2, 4), with all four children
     on = torch.stack([weights[range(12), :, PAIRS[:, n]] for n in (0, 1)])  # (2 asked for, 12, 2 heads)
     most, next_most = weights.topk(2).values.unbind(-1)
-    there = (on >= most) & (most > next_most + 1e-6)  # whether a head looks there most
-    looks = there.all(1)  # (2 asked for, 2 heads): in all questions
+    there = (on >= most) & (most > next_most + 1e-6)  # whether a head gives most of its weight there
+    attended = there.all(1)  # (2 asked for, 2 heads): in all questions
     for n, words in enumerate((says["both_at_first"], says["both_at_second"])):
-        if looks[n].all() and not looks[1 - n].any():
+        if attended[n].all() and not attended[1 - n].any():
             return words
-    if not (looks.any(0).all() and looks.any(1).all()):
+    if not (attended.any(0).all() and attended.any(1).all()):
         astray = ~(there.any(0).all(-1) & there.any(-1).all(0))  # (12,)
         if not astray.any():
             return says["jobs_exchanged"]
@@ -439,7 +439,7 @@ def both_ages(answer: object, says: dict[str, str]) -> str | None:
         return says["dealt"]
     if is_right(matrices, scale=1.0):
         return says["not_scaled"]
-    return _where_two_heads_look(out, weights, right, says)
+    return _what_two_heads_attend_to(out, weights, right, says)
 
 
 def _columns(order: tuple[int, ...] = (0, 1, 2), in_turn: bool = False) -> Callable:

@@ -1,4 +1,4 @@
-"""What heads are for, by hand: averages on a line that is cut in two, jobs in a list, columns shared out."""
+"""What heads are for, by hand: averages on a line that is cut in two, relations in a list, columns shared."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ ROW = 138  # the height of its row
 BOX = 28  # a token
 ARC = 26  # how much higher each arrow is than the one inside it
 SQUARE = 112  # a matrix
-CELL = 12  # a table of weights
+CELL = 12  # an attention pattern
 
 
 def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int, int]) -> Drawing:
-    """Draw the average age of two children who may each have either age, and where a cut tells them apart.
+    """Draw the average age of two children who may each have either age, and the cut that gives one age.
 
-    A disc is full where the child that the cut tells of has the higher age.
+    A disc is full where the child whose age the cut gives has the higher one.
 
     Args:
         shares: For each row, the weight of the first child; the second has the rest. Not one half.
@@ -64,46 +64,45 @@ def cut_averages(shares: Sequence[float], names: Sequence[str], ages: tuple[int,
     return p
 
 
-def pointing(tokens: Sequence[str], place: int, jobs: Mapping[str, int]) -> Drawing:
-    """Draw a list and what one of its tokens has to name: for each job, an arrow to where the answer stands.
+def pointing(tokens: Sequence[str], position: int, relations: Mapping[str, int]) -> Drawing:
+    """Draw a list and what one of its tokens has to answer: for each relation, an arrow to where it leads.
 
     Args:
-        tokens: A letter and a digit each; the digit is what is named.
-        place: The token that has to name them.
-        jobs: For each name, the place it points to, nearest first.
+        tokens: A letter and a digit each; the digit is the answer.
+        position: That of the token that answers.
+        relations: For each name, the position it leads to, nearest first.
 
     Returns:
         The drawing, as the last expression of a cell.
 
     Raises:
-        ValueError: If a job does not point back.
+        ValueError: If a relation does not lead back.
     """
-    if not all(0 <= at < place for at in jobs.values()):
-        raise ValueError(
-            f"jobs must point to places before {place}, got {', '.join(map(str, jobs.values()))}"
-        )
+    if not all(0 <= at < position for at in relations.values()):
+        got = ", ".join(map(str, relations.values()))
+        raise ValueError(f"relations must lead to positions before {position}, got {got}")
     wide = column(tokens, least=74)
-    top = 16 + ARC * len(jobs) + 12
+    top = 16 + ARC * len(relations) + 12
     p = Drawing(2 * EDGE + len(tokens) * wide + 176, top + BOX + EDGE)
     middles = [EDGE + (i + 0.5) * wide for i in range(len(tokens))]
-    asked = middles[place]
+    asked = middles[position]
     for i, (token, x) in enumerate(zip(tokens, middles, strict=True)):
-        colour = QUERY if i == place else KEY if i in jobs.values() else INK
-        p.rect(x - 24, top, 48, BOX, fill=colour, opacity=0.14, edge=QUERY if i == place else "none")
-        p.text(x, top + BOX / 2, token, colour=colour, bold=i == place)
+        colour = QUERY if i == position else KEY if i in relations.values() else INK
+        p.rect(x - 24, top, 48, BOX, fill=colour, opacity=0.14, edge=QUERY if i == position else "none")
+        p.text(x, top + BOX / 2, token, colour=colour, bold=i == position)
     right = asked + 40
-    for n, (name, at) in enumerate(jobs.items()):
+    for n, (name, at) in enumerate(relations.items()):
         height = top - 14 - n * ARC
         x = asked - 9 + 9 * n
         p.arrow((x, top - 2), (x, height), (middles[at], height), (middles[at], top - 2), colour=MUTED)
         p.line((x, height), (right + 2, height), colour=MUTED, dashed=True, opacity=0.6)
         p.text(right + 8, height, name, anchor="start", bold=True)
-        p.text(right + 78, height, f"says {tokens[at][1:]}", anchor="start", colour=OUTPUT)
+        p.text(right + 78, height, f"answer {tokens[at][1:]}", anchor="start", colour=OUTPUT)
     return p
 
 
 def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
-    """Draw the queries' matrix as it is shared out among heads, their tables of weights and what these cost.
+    """Draw the query projection as heads share it, their attention patterns and what these cost.
 
     Args:
         width: Of the model.
@@ -122,15 +121,15 @@ def head_cuts(width: int, heads: Sequence[int]) -> Drawing:
     last = below + rows * step + 30
     p = Drawing(2 * EDGE + side + len(heads) * SQUARE + (len(heads) - 1) * gap, last + 26)
     for y, lines in (
-        (top + SQUARE / 2, ("queries’ matrix,", f"{width} × {width}")),
-        (below + CELL / 2, ("tables of weights",)),
+        (top + SQUARE / 2, ("query projection,", f"{width} × {width}")),
+        (below + CELL / 2, ("attention patterns",)),
         (last, ("multiplications", "for one pair")),
     ):
         for i, line in enumerate(lines):
             p.text(EDGE, y + 18 * i - 9 * (len(lines) - 1), line, anchor="start", bold=True)
     for n, H in enumerate(heads):
         x, strip, each = EDGE + side + n * (SQUARE + gap), SQUARE / H, width // H
-        deep = -(-H // 8)  # the tables of so many neighbouring heads are below one another
+        deep = -(-H // 8)  # the patterns of so many neighbouring heads are below one another
         p.text(x + SQUARE / 2, 16, "1 head" if H == 1 else f"{H} heads", bold=True)
         p.text(x + SQUARE / 2, 33, f"{each} wide" if H == 1 else f"each {each} wide", colour=MUTED)
         for h in range(H):  # two shades in turn, as two heads are drawn elsewhere

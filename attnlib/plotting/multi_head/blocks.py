@@ -1,4 +1,4 @@
-"""What a Transformer repeats: attention between the tokens, then a network on each; and heads that share."""
+"""What a Transformer repeats: attention between the tokens, then an MLP on each; and heads that share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NAMES = 62  # for the names of rows
 
 
 def block(words: Sequence[str]) -> Drawing:
-    """Draw one block, from the bottom up: attention mixes the tokens, a network works on each alone.
+    """Draw one block, from the bottom up: attention between the tokens, an MLP on each alone.
 
     Args:
         words: The tokens; up to about 5.
@@ -41,17 +41,17 @@ def block(words: Sequence[str]) -> Drawing:
         _stream(p, middle, word, wide)
     for y, name, said in (
         (201, "attention", "between the tokens"),
-        (85, "network", "on each token alone"),
+        (85, "MLP", "on each token alone"),
     ):
         p.text(right + 14, y - 9, name, anchor="start", bold=True)
         p.text(right + 14, y + 9, said, anchor="start", colour=MUTED)
     for y in (148, 44):
-        p.text(right + 14, y, "added to the token", anchor="start", colour=MUTED)
+        p.text(right + 14, y, "added to its vector", anchor="start", colour=MUTED)
     return p
 
 
 def _stream(p: Drawing, x: float, word: str, wide: float) -> None:
-    """Draw what happens to one token: its own vector goes past both parts, and each adds to it."""
+    """Draw the residual stream of one token: it goes past both parts, and each adds its update."""
     side = x - wide / 2 + 9
     box = wide - 34
     p.rect(x - box / 2, 268, box, TALL, fill=INK, opacity=0.1)

@@ -22,9 +22,9 @@ def scatter(
     """Draw every single number of some groups, and a line through their medians.
 
     Args:
-        groups: For each place on the horizontal axis, its numbers.
+        groups: For each position on the horizontal axis, its numbers.
         level: A height to draw across, such as chance, and its name.
-        xlabel: Label of the places.
+        xlabel: Label of the horizontal axis.
         ylabel: Label of the numbers.
         ax: Where to draw.
 

@@ -14,9 +14,9 @@ TITLE = 18  # with frames, above for a head's name
 
 
 def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: bool = False) -> Drawing:
-    """Draw how a sequence becomes Q, K and V, is split into heads, mixed by each, and merged.
+    """Draw how a sequence becomes Q, K and V, is split into heads, averaged by each, and merged.
 
-    Weights need q and k; mixing needs v.
+    Attention weights need q and k; the weighted average needs v.
 
     Args:
         T: Tokens.
@@ -34,7 +34,7 @@ def split_and_merge(T: int, H: int, D: int, *, last: str | None = None, framed: 
 
 
 class _Stages:
-    """The sizes and places of the stages, left to right."""
+    """The sizes and positions of the stages, left to right."""
 
     def __init__(self, T: int, H: int, D: int, framed: bool) -> None:
         self.T, self.H, self.D, self.C, self.framed = T, H, D, H * D, framed
@@ -117,12 +117,12 @@ class _Stages:
             p.text(x + self.D * self.unit / 2, y - tall / 2 - 10, f"head {h + 1}", bold=True)
 
     def _attend(self, x: float) -> float:
-        """Draw in each lane q, k and v, the weights, and the mix; return where the merge begins."""
+        """Draw in each lane q, k and v, the weights, and the average; return where the merge begins."""
         u, T, D = self.unit, self.T, self.D
         self.heads, weights = x, x + D * u + self.gap
-        mixed = weights + max(T, D) * u + self.gap
+        averages = weights + max(T, D) * u + self.gap
         self._name(weights, max(T, D), "weights", f"({self.H}, {T}, {T})")
-        self._name(mixed, D, "mix", f"({self.H}, {T}, {D})")
+        self._name(averages, D, "average", f"({self.H}, {T}, {D})")
         p = self.picture
         for h in range(self.H):
             middle, opacity = self._lane(h), self._opacity(h)
@@ -134,19 +134,19 @@ class _Stages:
             self._table(weights, between - self.tall / 2, h)
             self._arrow((x + D * u, rows[0]), (weights, between - 8), QUERY)
             self._arrow((x + D * u, rows[1]), (weights, between + 8), KEY)
-            self._arrow((weights + T * u, between), (mixed, middle - 8), WEIGHT)
-            self._arrow((x + D * u, rows[2]), (mixed, middle + 8), VALUE)
-            self._box(mixed, middle - self.tall / 2, D * u, OUTPUT, opacity)
+            self._arrow((weights + T * u, between), (averages, middle - 8), WEIGHT)
+            self._arrow((x + D * u, rows[2]), (averages, middle + 8), VALUE)
+            self._box(averages, middle - self.tall / 2, D * u, OUTPUT, opacity)
             if self.framed:
-                self._letter(mixed + D * u / 2, middle, str(h + 1), OUTPUT)
+                self._letter(averages + D * u / 2, middle, str(h + 1), OUTPUT)
             else:
-                p.text(mixed + D * u / 2, middle - self.tall / 2 - 10, f"head {h + 1}", bold=True)
-            end = mixed + D * u
+                p.text(averages + D * u / 2, middle - self.tall / 2 - 10, f"head {h + 1}", bold=True)
+            end = averages + D * u
             self._arrow((end, middle), (end + self.gap, self.middle + (h - (self.H - 1) / 2) * 10), OUTPUT)
-        return mixed + D * u + self.gap
+        return averages + D * u + self.gap
 
     def _table(self, x: float, y: float, h: int) -> None:
-        """Draw the weights of a head; with frames they have a name, and each head looks elsewhere."""
+        """Draw the weights of a head; with frames they have a name, and each head a pattern of its own."""
         T, u = self.T, self.unit
         pale = 0.25 if self.framed else 1
         self.picture.rect(x, y, T * u, self.tall, fill=WEIGHT_FILL, opacity=pale, round=2)

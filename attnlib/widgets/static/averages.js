@@ -1,4 +1,4 @@
-// AverageLine: the weights of one head move four families along a line; cuts tell the age of one child.
+// AverageLine: the weights of one head move four families along a line; cuts give the age of one child.
 const [WIDE, HIGH] = [440, 176];
 const LEVELS = [[34, 52], [112, 130], [146, 164], [34, 52]];   // where the two names of a family stand, so that none meets another
 
@@ -15,7 +15,7 @@ function compute({ weight, told }, ages) {
 function build({ model, update }) {
   const names = model.get("names"), ages = model.get("ages"), [low, high] = ages;
   const [weightLabel, putWeight] = slider(`weight of ${names[0]}`, { min: "0", max: "1", step: "0.05" }, (weight) => update({ weight }), show);
-  const [tellLabel, putTold] = choice("Tell", names.map((name) => `${name}\u2019s age`), (told) => update({ told }));
+  const [tellLabel, putTold] = choice("Find", names.map((name) => `${name}\u2019s age`), (told) => update({ told }));
   const svg = canvas(WIDE, HIGH);
   const verdict = make("p", { class: "pa-verdict" });
   const place = (average) => 40 + ((average - low) / (high - low)) * (WIDE - 80);
@@ -44,7 +44,7 @@ function build({ model, update }) {
     become(svg, nodes);
     const who = names[told], mixed = dots.filter((dot) => dot.ages.length > 1);
     const said = mixed.length ? `${mixed.length === 1 ? "One dot stands" : "Both dots stand"} for families in which ${who} is ${low} and for others in which ${who} is ${high}: neither a cut nor anything else behind the head can tell them apart.`
-      : cuts.length === 1 ? `One cut tells ${who}\u2019s age.` : `It takes ${cuts.length} cuts to tell ${who}\u2019s age. A network can make them; a linear reader cannot.`;
+      : cuts.length === 1 ? `One cut gives ${who}\u2019s age.` : `It takes ${cuts.length} cuts to find ${who}\u2019s age. An MLP can make them; a linear layer cannot.`;
     verdict.textContent = said;
     verdict.dataset.cuts = String(cuts.length);
     svg.setAttribute("aria-label", `Averages ${dots.map((dot) => `${Number(dot.at.toFixed(2))}: ${who} ${dot.ages.join(" or ")}`).join(", ")}`);
@@ -52,7 +52,7 @@ function build({ model, update }) {
   }
   return {
     parts: [make("div", { class: "pa-bar" }, weightLabel, tellLabel), svg, verdict],
-    help: `Four families on a line, each at the average that the head hands over. A full dot: the age told is ${high}. Dashed: a cut.`,
+    help: `Four families on a line, each at the weighted average of its ages. A full dot: the age to find is ${high}. Dashed: a cut.`,
     draw,
   };
 }

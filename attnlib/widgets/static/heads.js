@@ -1,9 +1,9 @@
-// HeadViewer: trained heads on a sequence that can be changed; what each looks at, and what breaks without it.
+// HeadViewer: trained heads on a sequence that can be changed; what each attends to, and what breaks without it.
 const RELATIONS = ["previous", "match", "first"];
 const STEP = 62, HEIGHT = 222, UPPER = 46, LOWER = 180;  // the drawing: a step a token, keys above, queries below
 const GONE = "\u2013";
 
-// Where each relation points from token i, or -1.
+// Where each relation leads from token i, or -1.
 function targets(letters, i) {
   return [i - 1, letters.lastIndexOf(letters[i], i - 1) < 0 || i === 0 ? -1 : letters.lastIndexOf(letters[i], i - 1), i > 0 ? 0 : -1];
 }
@@ -18,7 +18,7 @@ function compute(now, tables) {
   const weights = range(H).map((h) => letters.map((_, i) =>
     softmax(k.slice(0, i + 1).map((key) => dot(part(q[i], h, D), part(key, h, D)) / Math.sqrt(D)))));
   const points = letters.map((_, i) => targets(letters, i));
-  const apart = range(T).filter((i) => points[i].every((at, r) => at >= 0 && points[i].indexOf(at) === r));  // three different places
+  const apart = range(T).filter((i) => points[i].every((at, r) => at >= 0 && points[i].indexOf(at) === r));  // three different tokens
   const scores = weights.map((head) => RELATIONS.map((_, r) =>
     (apart.length ? sum(apart.map((i) => head[i][points[i][r]])) / apart.length : NaN)));
   const answers = letters.map((_, i) => {
@@ -40,7 +40,7 @@ function build({ model, state, update }) {
   const change = (name, at, value) => update({ [name]: replaced(state()[name], at, value) });
 
   const [heads, putHead] = choice("Head", range(H).map((h) => String(h + 1)), (head) => update({ head }));
-  const [tokens, putToken] = choice("Token that asks", range(T).map(() => ""), (token) => update({ token }));
+  const [tokens, putToken] = choice("Token that attends", range(T).map(() => ""), (token) => update({ token }));
   tokens.classList.add("pa-tokens");
   const [letters, putLetter] = choice("Its letter", range(K).map(letter), (n) => change("letters", state().token, n));
   const [digitLabel, putDigit] = slider("Its digit", { min: "0", max: String(V - 1), step: "1" },
@@ -52,13 +52,13 @@ function build({ model, state, update }) {
   const switches = range(H).map((h) => toggle("", (on) => change("used", h, on), { "aria-label": `use head ${h + 1}` }));
   const body = make("tbody", {}, ...switches.map(([node], h) =>
     row(`head ${h + 1}`, [...RELATIONS.map(() => make("td", { "data-kind": "score" })), make("td", {}, node)])));
-  const table = make("table", { class: "pa-scores" }, make("caption", {}, "Weight where the relation points"),
+  const table = make("table", { class: "pa-scores" }, make("caption", {}, "Attention weight where the relation leads"),
     columns(["head", ...RELATIONS, "use it"]), body);
   const replies = make("table", { class: "pa-answers" }, make("caption", {}),
-    columns(["relation", "right", "answer", "how sure"]), make("tbody", {}));
+    columns(["relation", "right", "answer", "probability"]), make("tbody", {}));
   const total = make("p", { class: "pa-total" });
 
-  // a click chooses; hovering shows for a moment what a token would look at, and chooses nothing
+  // a click chooses; hovering shows for a moment what a token attends to, and chooses nothing
   const under = (event) => { const at = event.target.closest("[data-token]"); return at ? Number(at.dataset.token) : null; };
   let last = null;
   const preview = (token) => { if (last) picture(last.now, last.found, token ?? last.now.token); };
@@ -101,7 +101,7 @@ function build({ model, state, update }) {
     const given = weights[head][token];
     picture(now, found, token);
     const top = best(given);
-    const off = now.used[head] ? "" : " It is switched off: nothing of it reaches the answers.";
+    const off = now.used[head] ? "" : " It is switched off: it adds nothing to the answers.";
     const told = `Head ${head + 1}: ${names[token]} gives most weight, ${show(given[top])}, to ${top === token ? "itself" : `token ${top + 1}, ${names[top]}`}.${off}`;
     svg.setAttribute("aria-label", told);
 
@@ -138,7 +138,7 @@ function build({ model, state, update }) {
   return {
     parts: [make("div", { class: "pa-bar" }, heads), svg, tokens, make("details", {}, make("summary", {}, "change the token"), make("div", { class: "pa-bar pa-edit" }, letters, digitLabel)),
       make("div", { class: "pa-main" }, table, make("div", {}, replies, total))],
-    help: "Click a token, or choose it with the arrow keys. The lines are the weights of the chosen head, dashed and grey while it is switched off; a ring marks the last earlier token with the same letter, if there is one. The table of weights shows averages, over those tokens whose three relations point to three different places.",
+    help: "Click a token, or choose it with the arrow keys. The lines are the weights of the chosen head, dashed and grey while it is switched off; a ring marks the last earlier token with the same letter, if there is one. The table of weights shows averages, over those tokens whose three relations lead to three different tokens.",
     draw,
   };
 }

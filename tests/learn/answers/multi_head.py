@@ -208,7 +208,7 @@ def row_cleared(weights, j):
     return rest
 
 
-def looks_back(size=50.0, by=1):
+def attends_back(size=50.0, by=1):
     def w_q(T):
         return size * torch.eye(T).roll(-by, 1)  # row i has its number in column i - by
 
@@ -216,7 +216,7 @@ def looks_back(size=50.0, by=1):
 
 
 def some_elsewhere(T):
-    w_q = looks_back()(T)
+    w_q = attends_back()(T)
     w_q[2] = w_q[2].roll(2)
     return w_q
 
@@ -349,7 +349,7 @@ RIGHT = {
     "5.8": [without, by_sum, lambda x, w, h: merge(x) @ w - x[:, h] @ w.unflatten(0, (x.shape[1], -1))[h], rows_cleared],
     "5.9": [mha(), by_head, einsums, in_double, mha(split=loop_split)],
     "5.11": [
-        looks_back(),
+        attends_back(),
         lambda T: torch.diag(torch.full((T - 1,), 40.0), -1),
         lambda T: [[30.0 if j == i - 1 else 0.0 for j in range(T)] for i in range(T)],
         lambda T: 100 * np.eye(T, k=-1),
@@ -390,8 +390,8 @@ WRONG = [
     ("5.1", [6, 6, 0.5], "6 is the plain mean"),
     ("5.1", [8, 4, 0.5], "swapped"),
     ("5.1", [12, 8, 0.5], "that is the plain sum"),
-    ("5.1", [4, 4, 0.5], "the weights stay where they are"),
-    ("5.1", [4, 12, 0.5], "second mixture: the values have changed places"),
+    ("5.1", [4, 4, 0.5], "the weights stay as they are"),
+    ("5.1", [4, 12, 0.5], "second average: the values are exchanged"),
     ("5.1", [4, 8, 1.0], "one of the two values"),
     ("5.1", [4, 8, 0.75], "they can be told apart"),
     ("5.1", [4, 8, 0.25], "the two still differ"),
@@ -441,7 +441,7 @@ WRONG = [
     ("5.5", lambda x: undeal(x).mT, "turned round: (B, T, C)"),
     ("5.7", lambda w, r: (w * r).sum(-1).mean(-1), "they do not count"),
     ("5.7", lambda w, r: (w * r).sum((-1, -2)) / r.any(0).sum(), "the number of keys"),
-    ("5.7", lambda w, r: score(w, ~r), "where the relation does not point"),
+    ("5.7", lambda w, r: score(w, ~r), "where the relation does not lead"),
     ("5.7", lambda w, r: (w * r).sum((-1, -2)), "divide by the number of queries"),
     ("5.7", lambda w, r: (w * r).mean((-1, -2)), "you average over all pairs"),
     ("5.7", lambda w, r: (w.argmax(-1) == r.float().argmax(-1))[:, r.any(-1)].float().mean(-1), "the score is the weight itself"),
@@ -496,18 +496,18 @@ WRONG = [
     ("5.10", lambda w, v, j: (w @ v - row_cleared(w, j) @ v).norm(dim=-1), "you clear row j"),
     ("5.10", lambda w, v, j: (w @ v - row_cleared(w, j) / row_cleared(w, j).sum(-1, keepdim=True) @ v).norm(dim=-1), "Did you clear row j"),
     ("5.10", effect_in_place, "it changes `weights`"),
-    ("5.11", looks_back(by=-1), "looks at the next one"),
+    ("5.11", attends_back(by=-1), "attends to the next one"),
     ("5.11", lambda T: 20 * torch.eye(T).roll(-1, 1), "not firmly"),
-    ("5.11", looks_back(by=0), "looks at itself"),
-    ("5.11", looks_back(size=2.0), "not firmly"),
-    ("5.11", looks_back(by=2), "place 1, counted from 0, looks most at place 3"),
-    ("5.11", lambda T: 50 * torch.ones(T, T).tril(-1), "place 2, counted from 0, gives the same weight to places 0, 1;"),
-    ("5.11", lambda T: 50 * torch.ones(T, T).triu(1), "place 1, counted from 0, gives the same weight to places 2, 3;"),
-    ("5.11", lambda T: torch.zeros(T, T), "place 1, counted from 0, gives the same weight to places 0, 1, 2, 3;"),
-    ("5.11", lambda T: torch.eye(T).roll(1, 1).triu(), "looks at the next one"),
-    ("5.11", some_elsewhere, "place 2, counted from 0, looks most at place 3"),
-    ("5.11", lambda T: looks_back()(T)[1:], "a row for each place"),
-    ("5.11", lambda T: looks_back()(T) * float("inf"), "a NaN in the weights"),
+    ("5.11", attends_back(by=0), "attends to itself"),
+    ("5.11", attends_back(size=2.0), "not firmly"),
+    ("5.11", attends_back(by=2), "position 1, counted from 0, attends most to position 3"),
+    ("5.11", lambda T: 50 * torch.ones(T, T).tril(-1), "position 2, counted from 0, gives the same weight to positions 0, 1;"),
+    ("5.11", lambda T: 50 * torch.ones(T, T).triu(1), "position 1, counted from 0, gives the same weight to positions 2, 3;"),
+    ("5.11", lambda T: torch.zeros(T, T), "position 1, counted from 0, gives the same weight to positions 0, 1, 2, 3;"),
+    ("5.11", lambda T: torch.eye(T).roll(1, 1).triu(), "attends to the next one"),
+    ("5.11", some_elsewhere, "position 2, counted from 0, attends most to position 3"),
+    ("5.11", lambda T: attends_back()(T)[1:], "a row for each position"),
+    ("5.11", lambda T: attends_back()(T) * float("inf"), "a NaN in the weights"),
     ("5.12", {"one_both": 9 / 16, "half_right": 9 / 16, "half_both": 9 / 16}, "that is the share of right answers"),
     ("5.12", {"one_both": 1 / 64, "half_right": 9 / 16, "half_both": 9 / 16}, "two guesses"),
     ("5.12", {"one_both": 0, "half_right": 0.5, "half_both": 0.5}, "right sometimes"),
@@ -544,8 +544,8 @@ WRONG = [
     ("5.13", {"statement": "no", "ways": 6, "cache": 24}, "statement: the answer must hold numbers"),
     ("5.14", by_hand(w_q=3 * HANDED), "not firmly: a weight of 0.60"),
     ("5.14", by_hand(w_q=8 * HANDED), "not divided by √4"),
-    ("5.14", by_hand(w_q=ASK[LATER]), "the ages have changed places"),
-    ("5.14", by_hand(w_o=HANDED[LATER]), "the ages have changed places"),
+    ("5.14", by_hand(w_q=ASK[LATER]), "the ages are exchanged"),
+    ("5.14", by_hand(w_o=HANDED[LATER]), "the ages are exchanged"),
     ("5.14", by_hand(w_q=20 * blocks(I4, I4, O4, O4)), "both halves hold the age of the first child"),
     ("5.14", by_hand(w_q=20 * blocks(O4, O4, I4, I4)), "both halves hold the age of the second child"),
     ("5.14", by_hand(w_q=20 * blocks(I4, I4, I4, I4)), "the mean of the two ages"),
@@ -556,7 +556,7 @@ WRONG = [
     ("5.14", by_hand(w_v=NAME), "these are names"),
     ("5.14", by_hand(w_v=HANDED), "the first half holds a name"),
     ("5.14", by_hand(w_v=blocks(O4, I4, I4, O4)), "the second half holds a name"),
-    ("5.14", by_hand(w_v=blocks(O4, O4, I4.roll(1, 0), I4)), "What they bring (w_v)"),
+    ("5.14", by_hand(w_v=blocks(O4, O4, I4.roll(1, 0), I4)), "What they average (w_v)"),
     ("5.14", by_hand(w_v=blocks(O4, O4, I4, O4)), "the second half stays empty"),
     ("5.14", by_hand(w_v=blocks(O4, O4, O4, I4)), "the first half stays empty"),
     ("5.14", by_hand(w_o=blocks(I4, I4, I4, I4)), "added up"),
@@ -592,11 +592,11 @@ WRONG = [
     ("5.15", sends(cut=straight, rows=lambda w, n, r: w[r::n]), "cut straight"),
     ("5.15", sends(rows=lambda w, n, r: torch.eye(len(w)).chunk(n)[r]), "`w_o` is missing"),
     ("5.15", lambda *a: sends()(*a).cumsum(0), "its own part"),
-    ("5.15", lambda *a: sends()(*a)[:1].expand(a[-1], -1, -1, -1), "what machine 0 found"),
+    ("5.15", lambda *a: sends()(*a)[:1].expand(a[-1], -1, -1, -1), "the part of machine 0"),
     ("5.15", sends(rows=lambda w, n, r: w.chunk(n)[0]), "the first rows of `w_o`"),
     ("5.15", sends(rows=lambda w, n, r: w.T.chunk(n)[r]), "these are columns of `w_o`"),
     ("5.15", sends(cut=lambda w, n, r: columns_of(w, n, 0)), "the heads of machine 0"),
-    ("5.15", sends(cut=lambda w, n, r: columns_of(w, n, n - 1 - r)), "the machines have changed places"),
+    ("5.15", sends(cut=lambda w, n, r: columns_of(w, n, n - 1 - r)), "the machines are exchanged"),
     ("5.15", sends(heads=lambda H, n: 1), "one wide head"),
     ("5.15", sends(heads=lambda H, n: n), "n heads on each machine"),
     ("5.15", sends(heads=lambda H, n: 4), "right at first, but not for"),
@@ -609,7 +609,7 @@ WRONG = [
     ("5.15", sends(split=viewed), "deals the tokens out"),
     ("5.15", sends(split=viewed, merge=flat), "deals the tokens out"),
     ("5.15", sends(attend=scored(axis=-2)), "runs over the queries"),
-    ("5.15", sends(cut=lambda w, n, r: [columns_of(w, n, r)[part] for part in (0, 1, 1)]), "the keys are mixed"),
+    ("5.15", sends(cut=lambda w, n, r: [columns_of(w, n, r)[part] for part in (0, 1, 1)]), "the keys are averaged"),
     ("5.15", lambda *a: sends()(*a).sum(0, keepdim=True), "this is the sum"),
     ("5.15", all_spoiled, "it changes `w_o`"),
     ("5.15", lambda *a: sends()(*a).sum(0), "this is the sum"),

@@ -4,7 +4,7 @@ from attnlib import plotting
 from tests.plotting.drawn import WORDS, arrows, filled, texts
 
 
-def test_in_a_block_every_token_meets_every_other_and_then_has_a_network_to_itself():
+def test_in_a_block_attention_joins_all_tokens_and_each_has_an_mlp_of_its_own():
     drawing = plotting.block(WORDS)
     mixed = [line for line in arrows(drawing, plotting.WEIGHT) if line.get("fill") == "none"]
     assert len(mixed) == 3 * 3

@@ -20,12 +20,12 @@ def test_framed_heads_have_one_way_each_from_the_projections():
         assert len(arrows(plain, colour)) - len(arrows(framed, colour)) == 2  # a way less to each head
     said = texts(framed)
     assert [said.count(text) for text in ("1", "2", "head 1", "head 2")] == [5, 5, 1, 1], (
-        "the number of a head stands on its columns of Q, K and V, on what it mixed, and in the merge"
+        "the number of a head stands on its columns of Q, K and V, on its average, and in the merge"
     )
     assert "1" not in texts(plain)
     assert [said.count(text) for text in ("A1", "A2")] == [1, 1]
-    looks = [cell.get("x") for cell in filled(framed, WEIGHT_FILL) if not cell.get("fill-opacity")]
-    assert len(looks) == 2 * 5  # one for each query
-    assert looks[:5] != looks[5:], "each head looks elsewhere"
+    cells = [cell.get("x") for cell in filled(framed, WEIGHT_FILL) if not cell.get("fill-opacity")]
+    assert len(cells) == 2 * 5  # one for each query
+    assert cells[:5] != cells[5:], "each head has a pattern of its own"
     banded = texts(plotting.split_and_merge(5, 2, 3, last="W_O", framed=True))
     assert [banded.count(text) for text in ("1", "2", "O")] == [6, 6, 1]  # and on its rows of the last matrix
