@@ -63,9 +63,10 @@ coverage: .venv/installed  ## list the lines and branches that the tests of the 
 mutation: .venv/installed  ## break the core in every small way and list what no test notices (about an hour on two cores)
 	@$(BIN)/python -m tests.mutation
 
-lint: .venv/installed  ## check code, notebooks and workflows
+lint: .venv/installed  ## check code, types, notebooks and workflows
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	@$(BIN)/actionlint -config-file .github/actionlint.yaml .github/workflows/*.yml
 	@$(BIN)/zizmor --offline --quiet --no-progress --config .github/zizmor.yml .github
@@ -80,4 +81,4 @@ pins: .venv/installed  ## pin every package that comes along with requirements.t
 	@$(BIN)/python tools/pin_packages.py
 
 clean:  ## remove what was built and installed
-	rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis .coverage *.egg-info
+	rm -rf .venv _build .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage *.egg-info

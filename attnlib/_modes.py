@@ -22,7 +22,7 @@ def product_dtype(x: Tensor) -> torch.dtype:
     return torch.get_autocast_dtype(x.device.type)
 
 
-def without_autocast(device: torch.device) -> AbstractContextManager:
+def without_autocast(device: torch.device) -> AbstractContextManager[object]:
     """Keep autocast from rounding what is computed in float32 on purpose."""
     return torch.autocast(device.type, enabled=False) if autocast_is_on(device) else nullcontext()
 
@@ -103,4 +103,4 @@ def first_derivatives_only(out: Tensor) -> Tensor:
 def _refuse_second(found: tuple[Tensor | None, ...], given: object) -> tuple[Tensor | None, ...] | None:
     if not torch.is_grad_enabled():  # nobody keeps a graph of this backward pass
         return None
-    return tuple(g if g is None else _First.apply(g) for g in found)
+    return tuple(g if g is None else _First.apply(g) for g in found)  # type: ignore[no-untyped-call]

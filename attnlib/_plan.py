@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import torch
 from torch import Tensor
@@ -19,6 +19,16 @@ from attnlib._check import (
 from attnlib._heads import fits_kernel
 from attnlib.mask_rules import MaskRule, as_rule
 from attnlib.masks import both
+
+
+class Options(TypedDict, total=False):
+    """What becomes of the scores, beside mask and rule: the fields of a `Plan` from ``bias`` on."""
+
+    bias: Tensor | None
+    scale: float | Tensor | None
+    softcap: float | Tensor | None
+    sink: Tensor | None
+    dropout: float
 
 
 class Plan(NamedTuple):
@@ -59,12 +69,12 @@ class Plan(NamedTuple):
         mask: Tensor | MaskRule | None = None,
         *,
         causal: bool = False,
-        **options: Tensor | float | None,
+        **options: Unpack[Options],
     ) -> Plan:
         """Make a plan of arguments as `attention` takes them; the options are the fields from ``bias`` on."""
         check_causal(causal)
         table, rule = as_rule(mask, causal=causal)
-        return cls(q, k, v, table, rule, **options)  # type: ignore[arg-type]
+        return cls(q, k, v, table, rule, **options)
 
     @property
     def T(self) -> int:  # noqa: N802

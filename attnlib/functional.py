@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from attnlib._check import check_mask, require_same_kind, require_whole, shape
-from attnlib._plan import Plan, check
+from attnlib._hidden import softmax_or_zero
+from attnlib._plan import Options, Plan, check
 from attnlib.backends.choose import at_once, attend, attend_with_lse
-from attnlib.backends.dense import dense_scores, dense_weights, softmax_or_zero
+from attnlib.backends.dense import dense_scores, dense_weights
 from attnlib.backends.tiled import MaskFunction, tiled, tiled_mass
 from attnlib.mask_rules import MaskRule
 
@@ -222,8 +223,8 @@ def attention_with_lse(
         TypeError: If a dtype is wrong; a float mask belongs into ``bias``.
         ValueError: If shapes, devices or numbers do not fit.
     """
-    options = {"causal": causal, "bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
-    return attend_with_lse(check(Plan.of(q, k, v, mask, **options)))
+    options: Options = {"bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
+    return attend_with_lse(check(Plan.of(q, k, v, mask, causal=causal, **options)))
 
 
 def merge(out: Tensor, lse: Tensor, other: Tensor, other_lse: Tensor) -> tuple[Tensor, Tensor]:
@@ -293,8 +294,8 @@ def key_mass(
         ValueError: If shapes, devices or numbers do not fit.
     """
     require_whole("block_size", block_size, 1)
-    options = {"causal": causal, "bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
-    return tiled_mass(check(Plan.of(q, k, k, mask, **options)), block_size)
+    options: Options = {"bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
+    return tiled_mass(check(Plan.of(q, k, k, mask, causal=causal, **options)), block_size)
 
 
 def tiled_attention(
@@ -339,14 +340,15 @@ def tiled_attention(
         ValueError: If shapes, devices or numbers do not fit.
     """
     require_whole("block_size", block_size, 1)
-    function = None if mask is None or isinstance(mask, (Tensor, MaskRule)) else mask
-    if function is not None and not callable(function):
-        raise TypeError(
-            f"mask must be a tensor, a rule or a function of positions, got {type(mask).__name__}"
-        )
-    options = {"causal": causal, "bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
-    plan = check(Plan.of(q, k, v, None if function is not None else mask, **options))
-    return tiled(plan, block_size, function)[0]
+    function: MaskFunction | None = None
+    if not (mask is None or isinstance(mask, (Tensor, MaskRule))):
+        if not callable(mask):
+            raise TypeError(
+                f"mask must be a tensor, a rule or a function of positions, got {type(mask).__name__}"
+            )
+        function, mask = mask, None
+    options: Options = {"bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
+    return tiled(check(Plan.of(q, k, v, mask, causal=causal, **options)), block_size, function)[0]
 
 
 def sliding_window_attention(
@@ -385,6 +387,6 @@ def sliding_window_attention(
         ValueError: If shapes do not fit, the window is below 1, or the scale is not finite.
     """
     rule = MaskRule(causal=True, window=window)
-    options = {"bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
+    options: Options = {"bias": bias, "scale": scale, "softcap": softcap, "sink": sink}
     plan = Plan.of(q, k, v, mask, **options)
     return attend(check(plan._replace(rule=rule if plan.rule is None else plan.rule & rule)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -79,7 +80,7 @@ class MaskRule:
         Returns:
             Boolean, broadcast from all of them.
         """
-        seen = j <= i if self.causal else j >= 0
+        seen = cast(Tensor, j <= i if self.causal else j >= 0)
         if self.window is not None:
             seen = seen & (i < j + self.window)
         if self.ahead is not None:
@@ -88,9 +89,10 @@ class MaskRule:
             seen = seen | ((j >= 0) & (j < self.prefix))
         if self.documents is not None:
             d = self.documents
-            seen = seen & ((d[i] == d[j]) if d.ndim == 1 else (d[b, i] == d[b, j]))
+            d, own = (d, ()) if d.ndim == 1 else (d[0], ()) if len(d) == 1 else (d, (b,))
+            seen = seen & (d[(*own, i)] == d[(*own, j)])
         if self.lengths is not None:
-            seen = seen & (j < self.lengths[b])
+            seen = seen & (j < self.lengths[0 if len(self.lengths) == 1 else b])
         for rule in self.also:
             seen = seen & rule(b, h, i, j)
         return seen
@@ -161,7 +163,7 @@ class MaskRule:
         Returns:
             What broadcasts to ``(n, m)``, or to ``(B, 1, n, m)``.
         """
-        batch = next((len(x) for x in self.tensors() if self._by_sequence(x)), None)
+        batch = self._sequences()
         b = 0 if batch is None else torch.arange(batch, device=j.device)[:, None, None, None]
         if not any(rule.documents is not None for rule in (self, *self.also)):
             return self(b, 0, i[:, None], j)
@@ -244,6 +246,7 @@ class MaskRule:
                     f"documents must name one for each of S = {S} keys, got shape {shape(rule.documents)}"
                 )
             rule._check_lengths(S)
+        self._sequences()
         for x in self.tensors():
             if place is not None and x.device != place:
                 raise ValueError(
@@ -262,7 +265,7 @@ class MaskRule:
     @property
     def only_causal(self) -> bool:
         """Whether it says no more than that a query sees the keys up to its own position."""
-        rest = self.window is self.ahead is self.documents is self.lengths is None
+        rest = all(x is None for x in (self.window, self.ahead, self.documents, self.lengths))
         return self.causal and rest and not self.prefix and not self.also
 
     @property
@@ -288,6 +291,16 @@ class MaskRule:
             raise ValueError(f"lengths must lie between 0 and S = {S}, got {lengths.tolist()}")
         if wrong is False and version is not None:
             _looked_at[self] = (S, version)
+
+    def _sequences(self) -> int | None:
+        """Return for how many sequences documents and lengths are, None if they are the same for all."""
+        sizes = [len(x) for x in self.tensors() if self._by_sequence(x)]
+        apart = {n for n in sizes if n != 1}
+        if len(apart) > 1:
+            raise ValueError(
+                f"documents and lengths of one rule must be for as many sequences, got {sorted(apart)}"
+            )
+        return max(apart, default=1) if sizes else None
 
     def _by_sequence(self, x: Tensor) -> bool:
         return x.ndim == 2 or any(x is rule.lengths for rule in (self, *self.also))

@@ -49,6 +49,7 @@ OTHERS = {
     "test_mutation",
     "test_package",
     "test_settings",
+    "test_types",
 }
 UNUSED = shutil.ignore_patterns(".*", "__pycache__", "_build", "build", "dist", "node_modules", "*.egg-info")
 ENDED = (-signal.SIGXCPU, -signal.SIGALRM)

@@ -913,6 +913,34 @@ def test_a_sink_is_one_more_key_without_a_value(run, options):
         assert_close(a, b)
 
 
+@pytest.mark.parametrize("run", SINKS.values(), ids=SINKS)
+def test_a_sink_of_minus_infinity_is_none(run):
+    q, k, v = (x.requires_grad_() for x in case())
+    mask = some_mask(blind_row=1)
+    sink = torch.tensor([0.5, -math.inf, 1.0], dtype=torch.float64, device=DEVICE, requires_grad=True)
+    out, without = run(q, k, v, mask, sink=sink), run(q, k, v, mask)
+    assert_close(out[:, 1], without[:, 1])
+    for grad in torch.autograd.grad(out.square().sum(), (q, k, v, sink)):
+        assert grad.isfinite().all()
+
+
+@pytest.mark.parametrize("name", ["scale", "softcap", "sink", "bias"])
+@pytest.mark.parametrize("run", SINKS.values(), ids=SINKS)
+def test_what_is_learned_may_be_of_another_dtype(run, name):
+    shape = {"sink": (H,), "bias": (H, T, S)}.get(name, (H, 1, 1))
+    learned = (0.5 + randn(*shape, seed=3).abs()).requires_grad_()
+    for dtype in (torch.float32, torch.bfloat16):
+        q, k, v = case(dtype=dtype)
+        for own in (torch.float64, torch.float32, torch.bfloat16):
+            out = run(q, k, v, **{name: learned.to(own)})
+            assert out.dtype == dtype or run is SINKS["weights"]
+            assert_close(
+                out.double(), run(*(x.double() for x in (q, k, v)), **{name: learned}), rtol=0.05, atol=0.05
+            )
+            (grad,) = torch.autograd.grad(out.sum(), learned)
+            assert grad.isfinite().all()
+
+
 def test_a_sink_beyond_a_few_scores_holds_no_table():
     q, k, v = (randn(1, 1, 600, 8, seed=i) for i in range(3))
     sink = randn(1, seed=3)

@@ -227,6 +227,32 @@ def test_what_was_made_in_inference_mode_is_looked_at_each_time():
         assert document_pieces(documents).q.tolist() == [0, 2, 3]
 
 
+def test_one_row_of_documents_or_one_length_is_for_every_sequence():
+    documents, lengths = torch.tensor([[0, 0, 1, 1]], device=DEVICE), torch.tensor([4, 2, 3], device=DEVICE)
+    q = randn(3, 2, 4, 6)
+    for rule in (
+        MaskRule(documents=documents, lengths=lengths),
+        MaskRule(lengths=lengths) & MaskRule(documents=documents),
+        MaskRule(documents=documents) & MaskRule(lengths=lengths),
+        MaskRule(documents=documents[0]) & MaskRule(lengths=lengths),
+    ):
+        want = document_mask(documents) & padding_mask(lengths, 4)
+        assert_close(rule.table(4), want)
+        assert_close(attention(q, q, q, rule), attention(q, q, q, want))
+    short = MaskRule(lengths=torch.tensor([3], device=DEVICE))
+    assert_close(attention(q, q, q, short), attention(q, q, q, padding_mask([3, 3, 3], 4).to(DEVICE)))
+    assert short(2, 0, 0, torch.arange(4, device=DEVICE)).tolist() == [True, True, True, False]
+    none = MaskRule(lengths=lengths[:0], documents=documents)
+    assert none.table(4).shape == (0, 1, 4, 4)
+
+
+def test_a_rule_for_two_numbers_of_sequences_gets_this_message():
+    rule = MaskRule(documents=torch.zeros(2, 4).long()) & MaskRule(lengths=torch.tensor([1, 2, 3]))
+    said = r"documents and lengths of one rule must be for as many sequences, got \[2, 3\]"
+    with pytest.raises(ValueError, match=said):
+        rule.table(4)
+
+
 def test_rules_join_rules_only():
     with pytest.raises(
         TypeError, match=r"& joins rules, got Tensor; with a mask write rule.table\(T, S\) & mask"

@@ -114,6 +114,6 @@ def _cut(x: Tensor, first: int, last: int, spans: list[tuple[int, int]]) -> Tens
 def _nothing(plan: Plan) -> Tensor:
     """Return zeros for queries that see no key, in the graph of what was given, with a gradient of zero."""
     given = (x for x in plan if isinstance(x, Tensor) and x.is_floating_point())
-    zero = sum((x[..., :0] if x.ndim else x[None][:0]).sum() for x in given)
+    zero = torch.stack([(x[..., :0] if x.ndim else x[None][:0]).sum().to(plan.q.dtype) for x in given]).sum()
     size = (*lead_of(plan.q, plan.k, plan.v), plan.T, plan.v.shape[-1])
     return zero.to(product_dtype(plan.q)).expand(size)

@@ -13,11 +13,12 @@ from torch import Tensor
 from torch.autograd import forward_ad
 
 from attnlib._heads import fits_kernel
+from attnlib._hidden import not_finite
 from attnlib._modes import first_derivatives_only, flag, product_dtype, same_length, transformed, truth
 from attnlib._plan import Plan
 from attnlib.backends import flex, measured, varlen
 from attnlib.backends.blocks import SMALL, in_blocks, saves
-from attnlib.backends.dense import dense_attention, not_finite
+from attnlib.backends.dense import dense_attention
 from attnlib.backends.fused import fused_attention, kernel_mask
 from attnlib.backends.tiled import tiled
 
@@ -69,7 +70,7 @@ def _structured(plan: Plan) -> bool:
     more = (plan.mask, plan.bias, plan.softcap, plan.sink)
     if any(x is not None for x in more) or plan.dropout or _forward_ad() or transformed():
         return False
-    scale = plan.scale is None or 0 < plan.scale <= LARGEST_SCALE
+    scale = plan.scale is None or bool(0 < plan.scale <= LARGEST_SCALE)
     return scale and fits_kernel(plan.q, plan.k, plan.v)
 
 
@@ -165,7 +166,9 @@ def _coarse(plan: Plan) -> bool:
     if plan.bias is None or truth(_largest(plan.bias.detach()) > largest) is not True:
         return False
     # a bias of -1e9 may stand for a mask: then only a query that sees nothing else has such scores
-    top = kernel_mask(plan).detach().amax(-1)  # (..., T), of each query
+    scores = kernel_mask(plan)
+    assert scores is not None
+    top = scores.detach().amax(-1)  # (..., T), of each query
     return truth((top.masked_fill(top == -math.inf, 0.0).abs() > largest).any()) is True
 
 

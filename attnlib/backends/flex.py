@@ -52,7 +52,9 @@ def run(plan: Plan) -> Tensor:
     assert plan.rule is not None
     mask = block_mask(plan.rule, q.shape[0], plan.T, plan.S, plan.device)
     grouped = q.shape[1] != k.shape[1]
-    return _compiled["attend"](q, k, v, block_mask=mask, scale=float(plan.factor), enable_gqa=grouped)
+    attend = _compiled["attend"]
+    out: Tensor = attend(q, k, v, block_mask=mask, scale=float(plan.factor), enable_gqa=grouped)
+    return out
 
 
 def block_mask(rule: MaskRule, B: int, T: int, S: int, device: torch.device) -> Any:

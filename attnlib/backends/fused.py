@@ -20,8 +20,7 @@ def fused_attention(plan: Plan) -> Tensor:
     In the dtype of the bias if that is wider: 1000 and 1001.9 are one number in bfloat16.
     """
     dtype = product_dtype(plan.q)
-    wide = dtype if plan.bias is None else torch.promote_types(plan.bias.dtype, dtype)
-    if wide == dtype:
+    if plan.bias is None or (wide := torch.promote_types(plan.bias.dtype, dtype)) == dtype:
         return _kernel(plan)
     q, k, v = (x.to(dtype).to(wide) for x in (plan.q, plan.k, plan.v))
     with without_autocast(q.device):
@@ -38,10 +37,11 @@ def _kernel(plan: Plan) -> Tensor:
     elif plan.rule is not None and not same_length(plan.T, plan.S) and plan.T > 1:
         mask = _aligned_with_the_last_key(plan)
     scale, width = plan.scale, v.shape[-1]
+    assert not isinstance(scale, Tensor)  # `choose` multiplied the queries with it
     if q.device.type == "cpu" and q.shape[-1] != width:  # its quick kernel has one width for all three
-        scale = plan.factor
+        scale = float(q.shape[-1] ** -0.5) if scale is None else scale
         q, k, v = _padded(q, k, v)
-    out = F.scaled_dot_product_attention(
+    out: Tensor = F.scaled_dot_product_attention(
         q,
         k,
         v,
@@ -57,9 +57,8 @@ def _kernel(plan: Plan) -> Tensor:
     if plan.mask is not None and q.device.type != "cpu":
         # in half precision a CUDA kernel answers a query that may attend to nothing with a mean of all values
         out = out.masked_fill(~in_front(plan.mask.any(-1, keepdim=True), lead), 0.0)
-    if len(lead) > 1:
-        return out.unflatten(0, lead)
-    return out if axes == 4 else out[(0,) * (4 - axes)]
+    out = out.unflatten(0, lead) if len(lead) > 1 else out
+    return out if axes >= 4 else out[(0,) * (4 - axes)]
 
 
 def kernel_mask(plan: Plan) -> Tensor | None:

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from attnlib._check import broadcasts, shape
 from attnlib._heads import full_heads, widen
+from attnlib._hidden import finite_rows, finite_where_seen, mix_seen
 from attnlib._modes import truth, without_autocast
 from attnlib._plan import Plan
-from attnlib.backends.dense import finite_rows, mix_seen, not_finite
 from attnlib.mask_rules import MaskRule
 from attnlib.masks import both
 
@@ -38,9 +38,9 @@ def tiled(plan: Plan, block_size: int, function: MaskFunction | None = None) -> 
     q, k, v = full_heads(plan.q, plan.k, plan.v)
     scale = plan.factor
     if isinstance(scale, Tensor):
-        q, scale = widen(q) * scale, 1.0
+        q, scale = (widen(q) * scale).to(widen(q).dtype), 1.0
     tiles = _Tiles(plan.T, plan.S, block_size, function, plan.rule, scale)
-    out, log_sum, _, _ = _Tiled.apply(q, k, v, plan.bias, plan.mask, _as_tensor(plan), plan.sinks, tiles)
+    out, log_sum, _, _ = _Tiled.run(q, k, v, plan.bias, plan.mask, _as_tensor(plan), plan.sinks, tiles)
     return out, log_sum
 
 
@@ -51,10 +51,10 @@ def tiled_mass(plan: Plan, block_size: int) -> Tensor:
     mass = widen(k).new_zeros(k.shape[:-1])
     scale = plan.factor
     if isinstance(scale, Tensor):
-        q, scale = widen(q) * scale, 1.0
+        q, scale = (widen(q) * scale).to(widen(q).dtype), 1.0
     tiles = _Tiles(plan.T, plan.S, block_size, None, plan.rule, scale)
     softcap = _as_tensor(plan)
-    _, _, top, total = _Tiled.apply(q, k, v[..., :0], plan.bias, plan.mask, softcap, plan.sinks, tiles)
+    _, _, top, total = _Tiled.run(q, k, v[..., :0], plan.bias, plan.mask, softcap, plan.sinks, tiles)
     with without_autocast(q.device):
         for rows in tiles.rows():
             shift = top[..., rows, None].masked_fill(top[..., rows, None] == -math.inf, 0.0)
@@ -68,9 +68,12 @@ def tiled_mass(plan: Plan, block_size: int) -> Tensor:
 
 def _as_tensor(plan: Plan) -> Tensor | None:
     """Return the softcap as a tensor, which may be learned."""
-    if plan.softcap is None or isinstance(plan.softcap, Tensor):
-        return plan.softcap
-    return torch.tensor(plan.softcap, dtype=widen(plan.q).dtype, device=plan.device)
+    if plan.softcap is None:
+        return None
+    dtype = widen(plan.q).dtype
+    if isinstance(plan.softcap, Tensor):
+        return plan.softcap.to(dtype)
+    return torch.tensor(plan.softcap, dtype=dtype, device=plan.device)
 
 
 class _Tiles(NamedTuple):
@@ -169,8 +172,34 @@ class _Tiled(torch.autograd.Function):
     of that sum, what tells tied scores of 1e8 from a single one would be rounded away.
     """
 
+    @classmethod
+    def run(
+        cls,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        mask: Tensor | None,
+        softcap: Tensor | None,
+        sink: Tensor | None,
+        tiles: _Tiles,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Apply it, with types: output, logarithm of the sum, largest score and sum of each query."""
+        results: tuple[Tensor, Tensor, Tensor, Tensor]
+        results = cls.apply(q, k, v, bias, mask, softcap, sink, tiles)  # type: ignore[no-untyped-call]
+        return results
+
     @staticmethod
-    def forward(q, k, v, bias, mask, softcap, sink, tiles):
+    def forward(
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        mask: Tensor | None,
+        softcap: Tensor | None,
+        sink: Tensor | None,
+        tiles: _Tiles,
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         out = v.new_zeros(*q.shape[:-1], v.shape[-1])  # (..., T, Dv)
         tops = widen(q).new_full(q.shape[:-1], -math.inf)  # (..., T), the largest score
         totals = torch.zeros_like(tops)  # (..., T), the sum of exponentials of scores less the largest
@@ -197,31 +226,46 @@ class _Tiled(torch.autograd.Function):
         return out, tops + totals.log(), tops, totals
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
         *tensors, ctx.tiles = inputs
         out, _, tops, totals = output
         ctx.mark_non_differentiable(tops, totals)
         ctx.save_for_backward(*tensors, out, tops, totals)  # PyTorch says if one was changed since
 
     @staticmethod
-    def backward(ctx, grad, grad_log, *_):
-        dq, dk, dv, dbias, dsoftcap, dsink = _TiledBackward.apply(
-            grad, grad_log, *ctx.saved_tensors, ctx.tiles
-        )
+    def backward(ctx: Any, grad: Tensor, grad_log: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
+        given = (grad, grad_log, *ctx.saved_tensors, ctx.tiles)
+        dq, dk, dv, dbias, dsoftcap, dsink = _TiledBackward.apply(*given)  # type: ignore[no-untyped-call]
         return dq, dk, dv, dbias, None, dsoftcap, dsink, None
 
     @staticmethod
-    def vmap(info, in_dims, *inputs):
-        q, k, v = (_in_front(info, dim, x) for dim, x in zip(in_dims[:3], inputs[:3], strict=True))
-        rest = (_in_front(info, in_dims[i], inputs[i], axes=q.ndim) for i in (3, 4, 5, 6))
-        return _Tiled.apply(q, k, v, *rest, inputs[7]), (0, 0, 0, 0)
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *inputs: Any) -> tuple[Any, tuple[int, ...]]:
+        q, k, v = (_in_front(info, in_dims[i], inputs[i]) for i in range(3))
+        bias, mask, softcap, sink = (
+            _maybe_in_front(info, in_dims[i], inputs[i], axes=q.ndim) for i in (3, 4, 5, 6)
+        )
+        return _Tiled.run(q, k, v, bias, mask, softcap, sink, inputs[7]), (0, 0, 0, 0)
 
 
 class _TiledBackward(torch.autograd.Function):
     """The way back: the weights again, tile by tile, and from them the gradients."""
 
     @staticmethod
-    def forward(grad, grad_log, q, k, v, bias, mask, softcap, sink, out, tops, totals, tiles):
+    def forward(
+        grad: Tensor,
+        grad_log: Tensor,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        bias: Tensor | None,
+        mask: Tensor | None,
+        softcap: Tensor | None,
+        sink: Tensor | None,
+        out: Tensor,
+        tops: Tensor,
+        totals: Tensor,
+        tiles: _Tiles,
+    ) -> tuple[Tensor | None, ...]:
         dq, dk, dv = (torch.zeros_like(widen(x)) for x in (q, k, v))
         dbias, dsoftcap, dsink = (
             None if x is None else torch.zeros_like(widen(x), dtype=_wider(x, dq))
@@ -234,7 +278,7 @@ class _TiledBackward(torch.autograd.Function):
                 own = own - grad_log[..., rows, None].to(own.dtype)
                 top, total = tops[..., rows, None], totals[..., rows, None]
                 top, total = top.masked_fill(top == -math.inf, 0.0), total.masked_fill(total == 0, 1.0)
-                if dsink is not None:  # it brings no value
+                if sink is not None and dsink is not None:  # it brings no value
                     taken = torch.exp(sink.to(top.dtype) - top) / total
                     dsink -= (taken * own).sum_to_size(dsink.shape)
                 for columns, seen in tiles.columns(rows, mask, q.device):
@@ -244,60 +288,61 @@ class _TiledBackward(torch.autograd.Function):
                     )
                     weights = torch.exp(scores - top) / total  # (..., n, m)
                     dscores = weights * (g @ value.transpose(-2, -1) - own)
-                    felt = query
-                    if seen is not None:  # what is hidden cannot be felt on the way back either
+                    source = query
+                    if seen is not None:  # what is hidden has no effect on the way back either
                         dscores, key = dscores.masked_fill(~seen, 0.0), finite_rows(key)
                         slope = None if slope is None else slope.masked_fill(~seen, 0.0)
                         by_cap = None if by_cap is None else by_cap.masked_fill(~seen, 0.0)
-                        felt = _where_it_sees(query, seen)
-                    if dbias is not None:
-                        part = _tile(dbias, rows, columns)
+                        source = finite_where_seen(query, seen)
+                    if (part := _tile(dbias, rows, columns)) is not None:
                         part += dscores.sum_to_size(part.shape)
-                    if dsoftcap is not None:
+                    if dsoftcap is not None and by_cap is not None:
                         dsoftcap += (dscores * by_cap).sum_to_size(dsoftcap.shape)
                     dscores = dscores * (tiles.scale if slope is None else slope * tiles.scale)
                     dq[..., rows, :] += dscores @ key
-                    dk[..., columns, :] += dscores.transpose(-2, -1) @ felt
+                    dk[..., columns, :] += dscores.transpose(-2, -1) @ source
                     dv[..., columns, :] += weights.transpose(-2, -1) @ g
         given = (q, k, v, bias, softcap, sink)
         found = (dq, dk, dv, dbias, dsoftcap, dsink)
-        return tuple(None if d is None else d.to(x.dtype) for d, x in zip(found, given, strict=True))
+        return tuple(
+            None if d is None or x is None else d.to(x.dtype) for d, x in zip(found, given, strict=True)
+        )
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         pass  # there is nothing to come back for
 
     @staticmethod
-    def backward(ctx, *grads):
+    def backward(ctx: Any, *grads: Any) -> None:
         raise RuntimeError(
             "tiled_attention has first derivatives only; for second ones use attention_weights(...) @ v"
         )
 
     @staticmethod
-    def vmap(info, in_dims, *inputs):
-        tensors = [_in_front(info, in_dims[i], inputs[i]) for i in range(12)]
+    def vmap(
+        info: Any, in_dims: tuple[int | None, ...], *inputs: Any
+    ) -> tuple[tuple[Tensor | None, ...], tuple[int | None, ...]]:
+        tensors = [_maybe_in_front(info, in_dims[i], inputs[i]) for i in range(12)]
         given = [tensors[i] for i in (2, 3, 4, 5, 7, 8)]
-        small = range(5, 9)  # bias, mask, softcap and sink may have fewer axes
-        tensors[5:9] = (_in_front(info, in_dims[i], inputs[i], axes=tensors[2].ndim) for i in small)
-        found = _TiledBackward.apply(*tensors, inputs[12])
-        shaped = tuple(None if d is None else d.reshape(x.shape) for d, x in zip(found, given, strict=True))
+        axes, small = inputs[2].ndim + (in_dims[2] is None), range(5, 9)
+        # bias, mask, softcap and sink may have fewer axes than the queries
+        tensors[5:9] = (_maybe_in_front(info, in_dims[i], inputs[i], axes=axes) for i in small)
+        found = _TiledBackward.apply(*tensors, inputs[12])  # type: ignore[no-untyped-call]
+        shaped = tuple(
+            None if d is None or x is None else d.reshape(x.shape) for d, x in zip(found, given, strict=True)
+        )
         return shaped, tuple(None if d is None else 0 for d in found)
-
-
-def _where_it_sees(query: Tensor, seen: Tensor) -> Tensor:
-    """Put zeros in place of what is not finite in a query that sees no key of the tile."""
-    if not not_finite(query):
-        return query
-    return torch.where(seen.any(-1, keepdim=True) | query.isfinite(), query, 0.0)
 
 
 def _wider(bias: Tensor, x: Tensor) -> torch.dtype:
     return torch.promote_types(bias.dtype, x.dtype)
 
 
-def _in_front(info, dim: int | None, x: Tensor | None, *, axes: int = 0) -> Tensor | None:
+def _maybe_in_front(info: Any, dim: int | None, x: Tensor | None, *, axes: int = 0) -> Tensor | None:
+    return None if x is None else _in_front(info, dim, x, axes=axes)
+
+
+def _in_front(info: Any, dim: int | None, x: Tensor, *, axes: int = 0) -> Tensor:
     """Give a tensor vmap's axis in front, and behind it what it lacks to ``axes`` axes."""
-    if x is None:
-        return None
     x = x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
     return x[(slice(None), *(None,) * (axes - x.ndim))]

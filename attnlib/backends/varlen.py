@@ -86,7 +86,8 @@ def run(plan: Plan) -> Tensor:
         window_size=window_of(rule),
         **options,
     )
-    return out.unflatten(0, (B, T)).transpose(1, 2)
+    heads: Tensor = out.unflatten(0, (B, T)).transpose(1, 2)  # (B, H, T, D)
+    return heads
 
 
 def window_of(rule: MaskRule) -> tuple[int, int]:

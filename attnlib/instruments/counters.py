@@ -8,11 +8,14 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
+
+Size = tuple[int, ...]
 
 
 def count_parameters(module: nn.Module) -> int:
@@ -44,16 +47,21 @@ def count_flops(work: Callable[[], object]) -> int:
     formulas = {forward: _fused_flops, backward: _fused_backward_flops}
     with FlopCounterMode(display=False, custom_mapping=formulas) as counter:
         work()
-    return counter.get_total_flops()
+    flops: int = counter.get_total_flops()
+    return flops
 
 
-def _fused_flops(q, k, v, *args, out_shape=None, **kwargs) -> int:
+def _fused_flops(
+    q: Size, k: Size, v: Size, *args: object, out_shape: Size | None = None, **kwargs: object
+) -> int:
     """Count the CPU's fused kernel: the scores, and the mixing of the values."""
     B, H, T, D = q
     return 2 * B * H * T * k[-2] * (D + v[-1])
 
 
-def _fused_backward_flops(grad, q, k, v, *args, out_shape=None, **kwargs) -> int:
+def _fused_backward_flops(
+    grad: Size, q: Size, k: Size, v: Size, *args: object, out_shape: Size | None = None, **kwargs: object
+) -> int:
     """Count its backward pass: the scores again, and the gradients of weights, values, queries and keys."""
     B, H, T, D = q
     return 2 * B * H * T * k[-2] * (3 * D + 2 * v[-1])
@@ -96,15 +104,16 @@ def count_peak_bytes(work: Callable[[], object]) -> int:
         Bytes at the peak.
     """
     gc.collect()
+    watch = _Watch()
     if torch.cuda.is_available():
         torch.cuda.synchronize()
         before = torch.cuda.memory_allocated()
         torch.cuda.reset_peak_memory_stats()
-        with _Watch() as watch:
+        with watch:
             work()
         torch.cuda.synchronize()
-        return max(torch.cuda.max_memory_allocated() - before, watch.peak)
-    with _Watch() as watch:
+        return max(int(torch.cuda.max_memory_allocated()) - before, watch.peak)
+    with watch:
         work()
     return watch.peak
 
@@ -113,11 +122,13 @@ class _Watch(TorchDispatchMode):
     """Follow every piece of memory that an operation returns, from its making to its end."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.live: dict[int, int] = {}
         self.peak = 0
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
         given = {x.untyped_storage()._cdata for x in _tensors((args, kwargs or {}))}
         result = func(*args, **(kwargs or {}))
         for x in _tensors(result):

@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import resources
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,6 +27,7 @@ B = 2  # sequences in what is measured
 H = 16  # heads
 D = 64  # their width
 READERS = 32  # sequences that a model continues at once, a token each
+Work = Callable[[], object]
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Roofline:
         kernels = {name: list(map(self._stored, getattr(self, name))) for name in ("kernels", "again")}
         return json.dumps(kept | kernels, indent=1) + "\n"
 
-    def _stored(self, kernel: Kernel) -> dict:
+    def _stored(self, kernel: Kernel) -> dict[str, Any]:
         """Return a kernel as it is stored: of its setting only what differs from the machine's."""
         own = {name: fact for name, fact in kernel.setting.items() if self.setting.get(name) != fact}
         return {k: v for k, v in vars(kernel).items() if k != "setting"} | ({"setting": own} if own else {})
@@ -135,7 +138,7 @@ def stored_roofline() -> Roofline:
     kernels, again = fields.pop("kernels"), fields.pop("again")
     roof = Roofline(**fields, kernels=())
 
-    def loaded(kernels: list[dict]) -> tuple[Kernel, ...]:
+    def loaded(kernels: list[dict[str, Any]]) -> tuple[Kernel, ...]:
         return tuple(Kernel(**k | {"setting": roof.setting | k.get("setting", {})}) for k in kernels)
 
     return replace(roof, kernels=loaded(kernels), again=loaded(again))
@@ -184,7 +187,7 @@ def measure_roofline(
         kernels=(),
     )
 
-    def measured(n: int, name: str, flops: int, moved: int, work: Callable) -> Kernel:
+    def measured(n: int, name: str, flops: int, moved: int, work: Work) -> Kernel:
         kind = _lstm_dtype(dtype) if name == "LSTM" else dtype
         return Kernel(name, n, flops, moved, seconds(work, device), roof.setting | {"dtype": _name(kind)})
 
@@ -202,7 +205,7 @@ def _lstm_dtype(dtype: torch.dtype) -> torch.dtype:
     return torch.float16 if dtype == torch.bfloat16 else dtype
 
 
-def _formula_parts(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Iterator[tuple]:
+def _formula_parts(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Iterator[tuple[str, int, int, Work]]:
     """Yield the three kernels of the formula one by one, like `_works`; a softmax counts no operations."""
     table = (q * D**-0.5) @ k.mT  # scores, then weights
     half = attention_flops(B, H, q.shape[-2], k.shape[-2], D) // 2
@@ -212,7 +215,7 @@ def _formula_parts(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> Iterato
     yield "formula: mix", half, 2 * v.nbytes + table.nbytes, lambda: table @ v
 
 
-def _works(n: int, device: torch.device, dtype: torch.dtype) -> Iterator[tuple[str, int, int, Callable]]:
+def _works(n: int, device: torch.device, dtype: torch.dtype) -> Iterator[tuple[str, int, int, Work]]:
     """Yield the name, operations, bytes and function of everything that is measured at a length."""
 
     def draw(*shape: int) -> torch.Tensor:
@@ -229,7 +232,7 @@ def _works(n: int, device: torch.device, dtype: torch.dtype) -> Iterator[tuple[s
             name,
             attention_flops(READERS, H, 1, n, D),
             2 * one.nbytes + 2 * keys.nbytes,
-            lambda one=one, keys=keys, values=values: attention(one, keys, values),
+            partial(attention, one, keys, values),
         )
     C = H * D
     x, weights = draw(B, n, C), 2 * B * n * C * C

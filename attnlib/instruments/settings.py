@@ -7,6 +7,7 @@ of the book take their words from there, so that no sentence about a training ca
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from torch import nn
 
@@ -39,11 +40,11 @@ ONE = {"layers": "1 block", "heads": "1 head", "steps": "1 step"}
 ORDER = {name: place for place, name in enumerate(WORDS)}
 
 
-class Several(tuple):
+class Several(tuple[object, ...]):
     """The values of a fact in which results differ."""
 
 
-class Setting(Mapping):
+class Setting(Mapping[str, Any]):
     """Named facts about how a result came to be; ``str`` says them in one line.
 
     Args:
@@ -58,7 +59,7 @@ class Setting(Mapping):
         names = sorted(known, key=lambda name: ORDER.get(name, ORDER["weights"]))
         self._facts = {name: known[name] for name in names}
 
-    def __getitem__(self, name: str) -> object:
+    def __getitem__(self, name: str) -> Any:
         """Return a fact."""
         return self._facts[name]
 
@@ -90,10 +91,10 @@ class Setting(Mapping):
         return ", ".join(_values(self[name]) for name in ("machine", "date") if name in self)
 
 
-class Values(list):
+class Values(list[Any]):
     """Numbers that carry the setting in which they were measured."""
 
-    def __init__(self, values: Iterable, setting: Setting) -> None:
+    def __init__(self, values: Iterable[Any], setting: Setting) -> None:
         super().__init__(values)
         self.setting = setting
 
@@ -155,16 +156,16 @@ def note(model: nn.Module, /, **training: object) -> Setting:
             made |= {"steps": before["steps"] + made["steps"]}
         else:
             made |= {"before": str(Setting(**apart))}
-    model.setting = made
+    model.setting = made  # type: ignore[assignment]  # a module takes what is no tensor too
     return made
 
 
-def _settings(results: Iterable) -> Iterator[Setting]:
+def _settings(results: Iterable[object]) -> Iterator[Setting]:
     for result in results:
         if isinstance(result, Setting):
             yield result
-        elif isinstance(getattr(result, "setting", None), Setting):
-            yield result.setting
+        elif isinstance(carried := getattr(result, "setting", None), Setting):
+            yield carried
         elif isinstance(result, Mapping):
             yield from _settings(result.values())
         elif isinstance(result, (list, tuple, set, nn.ModuleList)):
@@ -176,11 +177,11 @@ def _settings(results: Iterable) -> Iterator[Setting]:
             )
 
 
-def _frozen(setting: Setting) -> tuple:
+def _frozen(setting: Setting) -> tuple[tuple[str, Any], ...]:
     return tuple(setting.items())
 
 
-def _said(name: str, value: object) -> str:
+def _said(name: str, value: Any) -> str:
     if value is True:
         return name
     if name == "seeds":

@@ -36,7 +36,8 @@ def gradient_by_distance(reads: Callable[[Tensor], Tensor], x: Tensor) -> Tensor
     last = _last(reads(copies), len(copies)).unflatten(0, (features, len(x)))  # (F, B, F)
     (rows,) = torch.autograd.grad(last.diagonal(dim1=0, dim2=2).sum(), copies)
     squares = rows.unflatten(0, (features, len(x))).square().sum((0, 3))  # (B, T)
-    return squares.sqrt().mean(0).flip(0)  # (T,)
+    lengths: Tensor = squares.sqrt().mean(0).flip(0)  # (T,)
+    return lengths
 
 
 def _last(out: Tensor, B: int) -> Tensor:
@@ -100,7 +101,8 @@ def entropy(weights: Tensor) -> Tensor:
     Returns:
         ``(...)``, in natural units.
     """
-    return torch.special.entr(weights).sum(-1)
+    spread: Tensor = torch.special.entr(weights).sum(-1)
+    return spread
 
 
 def softmax_jacobian(weights: Tensor) -> Tensor:

@@ -164,6 +164,13 @@ class Arithmetic:
         """Return weights ``(..., T, S)``: zero where a key is not visible."""
         return _Softmax.apply(scores, visible, self)
 
+    def log_sum(self, scores, visible):
+        """Return the logarithm of the sum of exponentials ``(..., T)``, in the precision of the work.
+
+        Where nothing is visible it is zero: minus infinity has no gradient.
+        """
+        return _LogSum.apply(scores, visible, self)
+
     def attend(self, scores, v, visible):
         """Return ``softmax(scores) @ v``, stored, as a fused kernel computes it."""
         return _Attend.apply(scores, v, visible, self)
@@ -332,6 +339,29 @@ class _Softmax(Function):
             -1, keepdim=True
         )
         return _scores_gradient(w, e, g, (own, own_error), ctx.a), None, None
+
+
+class _LogSum(Function):
+    @staticmethod
+    def forward(ctx, scores, visible, a):
+        w, e = _weights(scores, visible, a)
+        ctx.save_for_backward(w, e)
+        ctx.a = a
+        s, empty = scores[0].masked_fill(~visible, -math.inf), ~visible.any(-1)
+        value = s.masked_fill(empty[..., None], 0.0).logsumexp(-1).masked_fill(empty, 0.0)
+        if not s.shape[-1]:
+            return bounded(value, torch.zeros_like(value))
+        top = s.amax(-1, keepdim=True).nan_to_num(neginf=0.0)
+        # each score may be off by its error, and by the rounding of what is subtracted from it
+        off = scores[1] + 4 * a.work * (scores[0].abs() + top.abs())
+        off = off.masked_fill(~visible, 0.0).amax(-1)
+        error = off + a.work * (4 * value.abs() + 4 * top[..., 0].abs() + 2 * EXP + s.shape[-1] + 4)
+        return bounded(value, error.masked_fill(empty, 0.0))
+
+    @staticmethod
+    def backward(ctx, g):
+        w, e = ctx.saved_tensors
+        return _times_elementwise(bounded(w, e), g[..., None], 8 * ctx.a.work), None, None
 
 
 class _Attend(Function):

@@ -29,6 +29,7 @@ class Case:
         others: More tensors, which must not be changed either.
         clean: What stands for an input with hidden NaNs when the expected result is computed.
         ignored: Entries that are not compared, of ``output 0`` or of the gradient of an input.
+        wide: The outputs that are float32 where the others are in half precision.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Case:
     others: dict[str, Tensor] = dataclasses.field(default_factory=dict)
     clean: dict[str, Tensor] = dataclasses.field(default_factory=dict)
     ignored: dict[str, Tensor] = dataclasses.field(default_factory=dict)
+    wide: tuple[int, ...] = ()
 
 
 class Draw:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tests import reference
-from tests.fuzz.bounded import TANH
+from tests.fuzz.bounded import RECIPROCAL, TANH
 from tests.fuzz.draw import DTYPES, SIZES
 
 
@@ -68,6 +68,20 @@ def draw_mask(draw, target):
     return mask
 
 
+def draw_learned(draw, target, dtype):
+    """Draw a scale or a softcap that may learn: one number, or one for each head."""
+    dtype = dtype if draw.chance(0.6) else draw.pick(*DTYPES)
+    shape = draw.pick((), (1,), (*draw.fitting(target[:-2]), 1, 1) if len(target) > 2 else ())
+    return (draw.normal(shape, dtype).abs() + 0.3).to(dtype)
+
+
+def draw_sink(draw, target, dtype):
+    """Draw a score for each head, or broadcast ones."""
+    dtype = dtype if draw.chance(0.6) else draw.pick(*DTYPES)
+    sink = draw.normal(draw.fitting(target[:-2]), dtype, draw.pick(0.5, 3.0, 100.0))
+    return sink.masked_fill(draw.boolean(sink.shape, 0.5), -math.inf) if draw.chance(0.1) else sink
+
+
 def draw_bias(draw, target, dtype):
     if draw.chance(0.55):
         return None
@@ -79,7 +93,7 @@ def draw_bias(draw, target, dtype):
     return bias
 
 
-def seen(problem, mask=None, causal=False, bias=None, window=None):
+def seen(problem, mask=None, causal=False, bias=None):
     """Return which keys each query sees, ``(..., T, S)`` on the CPU."""
     T, S = problem.target[-2:]
     visible = torch.ones(problem.target, dtype=torch.bool)
@@ -89,8 +103,6 @@ def seen(problem, mask=None, causal=False, bias=None, window=None):
         visible = visible & (bias.cpu() != -math.inf)
     if causal:
         visible = visible & reference.mask_from(T, S, lambda i, j: j <= i + S - T)
-    if window is not None:
-        visible = visible & reference.mask_from(T, S, lambda i, j: i - window < j <= i)
     return visible
 
 
@@ -102,14 +114,35 @@ def spread_heads(a, x, groups, lead):
     return a.spread(x, (*lead, *x.shape[-2:]))
 
 
+def with_sink(a, t, scores, v, visible):
+    """Add the sink as one more key, whose value is zero; v may be None."""
+    if "sink" not in t:
+        return scores, v, visible
+    sink = t["sink"][..., None, None]
+    hidden = (sink[:1] == -math.inf).expand(sink.shape)
+    sink = a.spread(a.times(torch.where(hidden, 0.0, sink), 1.0), (*scores.shape[1:-1], 1))
+    open_ = ~hidden[0].expand(*visible.shape[:-1], 1)
+    scores, visible = torch.cat([scores, sink], -1), torch.cat([visible, open_], -1)
+    return scores, v if v is None else torch.cat([v, v.new_zeros(*v.shape[:-2], 1, v.shape[-1])], -2), visible
+
+
 def expected_scores(a, t, problem, lead, scale, softcap=None):
     """Scores before the mask: times scale, softcap, plus bias."""
     T, S = problem.target[-2:]
     q = spread_heads(a, t["q"], 1, lead)
     k = spread_heads(a, t["k"], problem.groups, lead)
     D = q.shape[-1]
-    scores = a.times(a.matmul(q, k.mT), 1 / math.sqrt(D) if scale is None else scale)
-    if softcap is not None:
+    if "scale" in t:  # a learned one may be multiplied with the queries, and rounded
+        q = a.stored(a.multiply(q, a.stored_gradient(a.spread(t["scale"], q.shape[1:]))))
+        scores = a.matmul(q, k.mT)
+    else:
+        scores = a.times(a.matmul(q, k.mT), 1 / math.sqrt(D) if scale is None else scale)
+    if "softcap" in t:
+        cap, inverse = (
+            a.spread(x, scores.shape[1:]) for x in (t["softcap"], a.curve(t["softcap"], RECIPROCAL))
+        )
+        scores = a.multiply(a.curve(a.multiply(scores, inverse), TANH), cap)
+    elif softcap is not None:
         scores = a.times(a.curve(a.times(scores, 1 / softcap), TANH), softcap)
     if "bias" in t:
         scores = a.add(scores, a.times(a.spread(t["bias"], (*lead, T, S)), 1.0))

@@ -32,8 +32,8 @@ def poison(draw, problem, visible, case):
         case.text += f", {number} in {' and '.join(case.clean)} {where}"
     if case.clean and not everywhere:
         felt = visible[..., column]  # (..., T)
-        case.ignored |= dict.fromkeys(("k", "v", "bias"), torch.tensor(True))
-        case.ignored["output 0"] = felt.unsqueeze(-1)
+        case.ignored |= dict.fromkeys(("k", "v", "bias", "sink", "scale", "softcap"), torch.tensor(True))
+        case.ignored |= {"output 0": felt.unsqueeze(-1), "output 1": felt}
         case.ignored["q"] = reduce_any(felt, case.inputs["q"].shape[:-1]).unsqueeze(-1)
 
 

@@ -50,7 +50,8 @@ def judge(case, draw, functions):
     }
     expected = as_tuple(case.expected(arithmetic, taken))
     for i, (got, want) in enumerate(zip(outputs, expected, strict=True)):
-        faults += compare(f"output {i}", got, want.detach(), case, case.dtype)
+        dtype = torch.promote_types(case.dtype, torch.float32) if i in case.wide else case.dtype
+        faults += compare(f"output {i}", got, want.detach(), case, dtype)
     if case.needs:
         faults += judge_gradients(case, draw, tensors, outputs, leaves, expected)
     for name, x in (tensors | case.others).items():
