@@ -25,7 +25,7 @@ MATCHED = [
 ]
 HANDED = ["someone", "male", "good", "does", "unused"]
 JOBS = ["who is meant", "the word before"]
-STEPS = ["words", "Q K V", "scores", "mask", "softmax", "mix", "output"]
+STEPS = ["words", "Q K V", "scores", "mask", "softmax", "average", "output"]
 
 BEINGS = {  # someone, male, good
     "Goku": (1, 1, 1), "Gohan": (1, 0.9, 0.8), "Vegeta": (1, 1, 0.2), "Frieza": (1, 1, -1),
@@ -69,7 +69,7 @@ def vocabulary() -> dict[str, list[float]]:
 
 
 def places() -> Tensor:
-    """Return where each place is: two hands of a clock, a slow and a fast one, ``(12, 4)``."""
+    """Return a vector for each position: two hands of a clock, a slow and a fast one, ``(12, 4)``."""
     angles = torch.arange(LONGEST)[:, None] * torch.tensor(TURNS, dtype=torch.float64)  # (12, 2)
     return torch.stack([angles.cos(), angles.sin()], -1).flatten(1).round(decimals=4)
 
@@ -77,10 +77,10 @@ def places() -> Tensor:
 def hand_set_weights() -> dict[str, Tensor]:
     """Return ``W_Q, W_K, W_V, W_O`` for ``x @ W``, each ``(10, 10)``: five columns a head.
 
-    *Who is meant*: he, she, they and meaning ask for someone of that kind, rather early in the sentence; it
-    asks for a thing, rather late. Qualities look for who has them, deeds for what is done to; good looks to
-    good. *The word before*: the query is the clock one word ago, the key is the clock. Both hand over what
-    the word is, and the second counts a quarter.
+    *Who is meant*: the queries of he, she, they and meaning fit someone of that kind, rather early in the
+    sentence; that of it fits a thing, rather late. Qualities attend to who has them, deeds to what is done
+    to; good attends to good. *The word before*: the query is the clock one word ago, the key is the clock.
+    The values of both say what the word is, and the second counts a quarter.
     """
     W = {name: torch.zeros(10, 10, dtype=torch.float64) for name in ("q", "k", "v", "o")}
     someone, male, good, asks, asks_male, does = range(6)
@@ -109,7 +109,7 @@ class WholeLayer(anywidget.AnyWidget):
 
     Attributes:
         words: The sentence, of words of the vocabulary.
-        word: The word that is followed, by its place.
+        word: The word that is followed, by its position.
         step: Which of the seven steps is shown.
         causal: Whether later words are hidden.
         heads: How many heads there are, 1 or 2.
@@ -117,11 +117,11 @@ class WholeLayer(anywidget.AnyWidget):
         whole: Whether all steps and heads can be chosen, or only the one shown, until a reader asks for more.
         vocabulary: All words.
         vectors: Six numbers for each.
-        places: Four numbers for each place; as many words as there are places can be read.
+        places: Four numbers for each position; a sentence has at most as many words.
         w_q: ``(10, 10)``, for ``x @ w_q``, like all that follow.
         w_k: From x to keys.
         w_v: From x to values.
-        w_o: From what the heads found to the output.
+        w_o: From the weighted averages of the heads to the output.
         features: What the ten numbers of a word stand for.
         opposites: What the first six stand for below zero.
         matched: What the numbers of queries and keys stand for, for each head.

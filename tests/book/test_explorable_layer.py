@@ -12,7 +12,7 @@ from tests.book.conftest import visits  # noqa: F401 (the browser's fixtures)
 from tests.book.test_explorable_mount import dressed, host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_explorable_share import SHOWN, SMALL
 
-STEPS = ["words", "Q K V", "scores", "mask", "softmax", "mix", "output"]
+STEPS = ["words", "Q K V", "scores", "mask", "softmax", "average", "output"]
 SENTENCES = [
     "Goku throws the Spirit Bomb at Frieza because he is desperate",
     "Bulma gives the radar to Goku because it is broken",
@@ -111,12 +111,12 @@ def test_each_step_says_in_one_sentence_what_happens_and_screen_readers_hear_it(
         spoken = page.locator("[role=status]").text_content()
         assert spoken.startswith(f"Step {step + 1} of 7, {name}. {said}")
         told.append(said)
-    assert told[2] == "he asks; every word’s key answers; the product of the two is the score."
-    assert told[3] == "he may not look ahead: 2 later words are hidden."
+    assert told[2] == "The query of he, times each word’s key, gives its scores."
+    assert told[3] == "he may not attend ahead: 2 later words are hidden."
     assert "gives most, 0.90, to Goku" in told[4]
-    assert told[6].endswith("he was handed something like Goku.")
+    assert told[6].endswith("the output for he is most like Goku.")
     page.evaluate("model.set('heads', 1)")
-    assert page.locator(".pa-said").inner_text().endswith("something like Frieza.")
+    assert page.locator(".pa-said").inner_text().endswith("that for he is most like Frieza.")
 
 
 def test_buttons_and_arrow_keys_step_and_the_ends_hold(shown):
@@ -192,7 +192,7 @@ def test_a_word_is_followed_through_every_panel(shown):
         marks = page.locator(".pa-trail .pa-mark")
         assert marks.count() == step + 1 - (
             step >= 5
-        )  # in each step so far, but for the mix, which is all of it
+        )  # in each step so far, but for the average, which is all of it
     page.evaluate("model.set('step', 4)")
     page.locator("tr[data-word='10'] th").hover()  # pointing shows, and chooses nothing
     assert page.locator(".pa-followed > th").inner_text() == "desperate"

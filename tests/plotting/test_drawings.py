@@ -107,7 +107,7 @@ DRAWINGS = {
     "numbers under words": plotting.under_words(
         ["Goku", "hits", "him"],
         {"key": ([0.5, -0.25], KEY), "weight": ([0.75, 0.25, 0.0], WEIGHT)},
-        asks="him",
+        query="him",
     ),
     "two rows": plotting.two_attention_rows(
         "Goku hits him so hard", "so", ["Goku", "hits"], ("first", "second")
@@ -129,7 +129,7 @@ DRAWINGS = {
         {"Goku": 1, "Frieza": 7, "desperate": 11, "meaning": 12},
         [{"desperate": 1.0}, {"Goku": 1.0}],
         "Goku",
-        {"word": ("word → vector", "chapter 2"), "look 1": ("first look", "softmax", "chapters 3, 4, 6")},
+        {"word": ("word → vector", "chapter 2"), "layer 1": ("first layer", "softmax", "chapters 3, 4, 6")},
     ),
     "words alone": plotting.attention_bands([" ".join(LONG)], ["green"]),
     "cuts of a line": plotting.cut_averages((0.7, 0.3), ("Ann", "Ben"), (3, 7)),

@@ -14,8 +14,8 @@ class PronounSentence(NamedTuple):
 
     Attributes:
         words: Its words.
-        answer: The place of the name that *he* stands for.
-        other: The place of the other name.
+        answer: The position of the name that *he* stands for.
+        other: The position of the other name.
     """
 
     words: list[str]

@@ -38,9 +38,9 @@ def two_attention_rows(
         text: The sentence, or several as long as each other, to stand one below the other.
         fetched: The word that the first row attends to, for each sentence.
         found: Between which words the second row has to choose.
-        labels: What the query of each row asks.
-        weights: For each sentence what both looks give to its words, (2, words).
-        roles: What the key of each word in ``found`` has to say, to stand below its cell.
+        labels: What the query of each row is to find.
+        weights: For each sentence the weights of its words in both rows, (2, words).
+        roles: What the key of each word in ``found`` has to tell, to stand below its cell.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -84,7 +84,7 @@ def _draw(
     labels: tuple[str, str],
     shares: np.ndarray | None,
 ) -> None:
-    """Draw one sentence, its words with their upper edge at ``top``, and its two looks."""
+    """Draw one sentence, its words with their upper edge at ``top``, and its two rows."""
     left = [EDGE + sum(widths[:j]) for j in range(len(words))]
     for x, wide, word in zip(left, widths, words, strict=True):
         picture.text(x + wide / 2, top + BOX / 2, word, colour=KEY)
@@ -92,7 +92,7 @@ def _draw(
     for n, ends in enumerate(([fetched], found)):
         y = top + BOX + step * n
         picture.text(EDGE, y + LINE / 2, labels[n], anchor="start", bold=True)
-        _question(picture, y + 4, words[-1], fetched.strip(",") if n else "")
+        _query(picture, y + 4, words[-1], fetched.strip(",") if n else "")
         for j, (x, wide, word) in enumerate(zip(left, widths, words, strict=True)):
             cell = (x + 1, y + LINE, wide - 2, BOX)
             picture.rect(*cell, fill=GRID, opacity=0.35)
@@ -111,14 +111,14 @@ def _draw(
     picture.text(at - 8, start + GAP / 2, "its value", colour=VALUE, anchor="end")
 
 
-def _question(picture: Drawing, y: float, word: str, carried: str) -> None:
-    """Draw who asks, at the right end of a line, and what it carries."""
+def _query(picture: Drawing, y: float, word: str, carried: str) -> None:
+    """Draw whose query it is, at the right end of a line, and what was added to it."""
     more = f"+ {carried}" if carried else ""
-    asker, added = text_width(word), text_width(more)
-    wide = asker + added + 16
+    own, added = text_width(word), text_width(more)
+    wide = own + added + 16
     x = picture.width - EDGE - wide
-    picture.text(x - 8, y + 13, "asks:", colour=MUTED, anchor="end")
+    picture.text(x - 8, y + 13, "query:", colour=MUTED, anchor="end")
     picture.rect(x, y, wide, 26, edge=QUERY, thick=1.8)
-    picture.text(x + 8 + asker / 2, y + 13, word, bold=True, colour=QUERY)
+    picture.text(x + 8 + own / 2, y + 13, word, bold=True, colour=QUERY)
     if more:
         picture.text(x + wide - 8, y + 13, more, bold=True, colour=VALUE, anchor="end")

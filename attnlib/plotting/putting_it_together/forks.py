@@ -14,13 +14,13 @@ FORK = 46  # the width of the branches
 BOX = 26  # the frame at an end
 
 
-def forked(start: Sequence[str], ends: Sequence[tuple[str, str]], *, asks: str = "?") -> Drawing:
+def forked(start: Sequence[str], ends: Sequence[tuple[str, str]], *, mark: str = "?") -> Drawing:
     """Draw the lines that all have in common, and branches from the last of them to each end.
 
     Args:
         start: The lines in common.
         ends: For each branch the words in which it differs, and those after it.
-        asks: What stands in the frame at each end.
+        mark: What stands in the frame at each end.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -48,7 +48,7 @@ def forked(start: Sequence[str], ends: Sequence[tuple[str, str]], *, asks: str =
         picture.text(arrives, y, differs, anchor="start", size=TEXT, bold=True, colour=SERIES[n % 2])
         picture.text(right - 24, y, after, anchor="end", size=TEXT, colour=INK)
         picture.rect(right - BOX / 2, y - BOX / 2, BOX, BOX, edge=QUERY, thick=2)
-        picture.text(right, y, asks, bold=True, size=TEXT, colour=QUERY)
+        picture.text(right, y, mark, bold=True, size=TEXT, colour=QUERY)
     return picture
 
 

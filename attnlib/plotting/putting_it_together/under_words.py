@@ -19,7 +19,7 @@ def under_words(
     words: Sequence[str],
     rows: Mapping[str, tuple[Tensor | np.ndarray | Sequence[float], str]],
     *,
-    asks: str | None = None,
+    query: str | None = None,
     digits: Sequence[int | None] | None = None,
 ) -> Drawing:
     """Draw a sentence, and under it rows of numbers, one number a word; the larger, the darker.
@@ -28,7 +28,7 @@ def under_words(
         words: The words.
         rows: For what is written above each row, its numbers and their colour. Fewer numbers than words
             leave the last words without: they are hidden from this row.
-        asks: The word to frame, the first such word.
+        query: The word to frame, the first such word.
         digits: For each row, how many decimals; two if not given, and with None no number is written. A
             number that is 0 is written as 0.
 
@@ -38,8 +38,8 @@ def under_words(
     Raises:
         ValueError: If the word is not in the sentence, or there are more numbers than words.
     """
-    if asks is not None and asks not in words:
-        raise ValueError(f"asks must be one of the words, got {asks!r}")
+    if query is not None and query not in words:
+        raise ValueError(f"query must be one of the words, got {query!r}")
     numbers = [array(values) for values, _ in rows.values()]
     for name, x in zip(rows, numbers, strict=True):
         if len(x) > len(words):
@@ -53,7 +53,7 @@ def under_words(
     step = LABEL + BOX + GAP
     picture = Drawing(sum(widths) + 16, BOX + GAP + step * len(rows))
     left = [8 + sum(widths[:j]) for j in range(len(words))]
-    for x, wide, word, framed in zip(left, widths, words, _first(words, asks), strict=True):
+    for x, wide, word, framed in zip(left, widths, words, _first(words, query), strict=True):
         if framed:
             picture.rect(x, 2, wide, BOX - 2, edge=QUERY, thick=1.8)
         picture.text(x + wide / 2, BOX / 2 + 1, word, bold=framed)
@@ -80,6 +80,6 @@ def _said(number: float, digits: int | None) -> str:
     return "0" if number == 0 else f"{number:.{digits}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def _first(words: Sequence[str], asks: str | None) -> list[bool]:
+def _first(words: Sequence[str], query: str | None) -> list[bool]:
     """Tell for each word whether it is the first of that name."""
-    return [word == asks and j == list(words).index(word) for j, word in enumerate(words)]
+    return [word == query and j == list(words).index(word) for j, word in enumerate(words)]

@@ -1,10 +1,10 @@
 // WholeLayer: a sentence goes through one layer of attention; each step grows out of the one before, and one word is followed.
-const STEPS = ["words", "Q K V", "scores", "mask", "softmax", "mix", "output"];
-const [WORDS, QKV, SCORES, MASK, SOFTMAX, MIX, OUTPUT] = range(STEPS.length);
+const STEPS = ["words", "Q K V", "scores", "mask", "softmax", "average", "output"];
+const [WORDS, QKV, SCORES, MASK, SOFTMAX, AVERAGE, OUTPUT] = range(STEPS.length);
 const PAUSE = 2600;              // milliseconds a step is shown when playing
 const SURE = 0.9;                // from which cosine on an output is called like a word
 const ASKS = 3;                  // which number of a word says that it stands for another
-const MEANT = [0, 1, 2, 5];      // the numbers of a word that values hand over
+const MEANT = [0, 1, 2, 5];      // the numbers of a word that values have
 const THUMB = [46, 34];          // a step in small, in drawing units
 
 const times = (rows, w) => rows.map((row) => w[0].map((_, j) => sum(row.map((x, i) => x * w[i][j]))));
@@ -226,9 +226,9 @@ function build(tools) {
         make("tbody", {}, ...now.words.map((name, i) => wordRow(name, i, word,
           three.flatMap(([kind, rows]) => rows[i].map((x, n) => cell(kind, x, largest(rows), brief(x), first(n)))))))];
     },
-    [MIX]: (now, { weights, v, mixed }, word, h) => [caption(`Values, mixed for ${now.words[word]}: ${ofHead(now)}`),
+    [AVERAGE]: (now, { weights, v, mixed }, word, h) => [caption(`Values, averaged for ${now.words[word]}: ${ofHead(now)}`),
       make("thead", {}, make("tr", {}, make("td", {}), ...now.words.map((name, j) => heading(name, { class: j === word ? "pa-key-name pa-column" : "pa-key-name", "data-word": String(j) })),
-        heading("mix", { class: "pa-output-name pa-first" }))),
+        heading("average", { class: "pa-output-name pa-first" }))),
       make("tbody", {}, make("tr", { class: "pa-row pa-weights" }, make("th", { scope: "row" }, "weight"),
         ...weights[h][word].map((w, j) => cell("weight", w, 1, share(w), { "data-key": String(j) })), make("td", { class: "pa-cell pa-first" }, make("span", {}))),
       ...handed(now).map((slot, n) => make("tr", { class: "pa-row" }, make("th", { scope: "row" }, slot),
@@ -241,7 +241,7 @@ function build(tools) {
   };
   const square = (now, found, word, h) => {
     const { step, words } = now;
-    const [title, rows, kind] = { [SCORES]: ["Scores", found.scores[h], "score"], [MASK]: ["Scores that may be seen", found.masked[h], "score"], [SOFTMAX]: ["Weights", found.weights[h], "weight"] }[step];
+    const [title, rows, kind] = { [SCORES]: ["Scores", found.scores[h], "score"], [MASK]: ["Scores, masked", found.masked[h], "score"], [SOFTMAX]: ["Weights", found.weights[h], "weight"] }[step];
     const seen = (i, j) => found.masked[h][i][j] !== -Infinity;
     return [caption(`${title}: ${ofHead(now)}`),
       make("thead", {}, make("tr", {}, make("td", {}), ...words.map((name, j) => heading(name, { class: j === word ? "pa-key-name pa-column" : "pa-key-name", "data-word": String(j) })))),
@@ -265,25 +265,25 @@ function build(tools) {
     const spelt = (numbers, kind) => [" ", make("span", { class: `pa-${kind}-name` }, `${kind} (${numbers.map(round).join(", ")})`)];
     const order = range(words.length).filter((j) => row[j] >= 0.005).sort((i, j) => row[j] - row[i]).slice(0, 4);
     switch (step) {
-      case WORDS: return [["Each word becomes ten numbers: six say what it is, four say where it stands."],
-        [he(), `: ${meaning(found.x[word].slice(0, given.opposites.length)) || "nothing that these six tell"}; place ${word + 1}, on a clock with two hands.`]];
-      case QKV: return [["Three matrices: what ", he(), " asks for, what it answers to, what it hands over."],
+      case WORDS: return [["Each word becomes ten numbers: six say what it is, four its position."],
+        [he(), `: ${meaning(found.x[word].slice(0, given.opposites.length)) || "nothing that these six tell"}; position ${word + 1}, on a clock with two hands.`]];
+      case QKV: return [["Three matrices make a query, a key and a value of ", he(), "."],
         found.width > 5 ? [he(), ": thirty numbers, ten of each kind."] : [he(), ":", ...["query", "key", "value"].flatMap((kind) => spelt({ query: found.q, key: found.k, value: found.v }[kind][h][word], kind))]];
       case SCORES: {
         const terms = found.q[h][word].map((x, n) => [x, found.k[h][at][n]]).filter(([a, b]) => Math.abs(a * b) >= 0.05).sort((a, b) => Math.abs(b[0] * b[1]) - Math.abs(a[0] * a[1]));
         const products = terms.slice(0, 4).map(([a, b]) => `${round(a)} \u00d7 ${round(b)}`).join(" + ").replaceAll("+ \u2212", "\u2212 ");
-        return [[he(), " asks; every word\u2019s key answers; the product of the two is the score."],
+        return [["The query of ", he(), ", times each word\u2019s key, gives its scores."],
           [he(), " \u00b7 ", em(words[at]), `: ${products || "0"}${terms.length > 4 ? " + \u2026" : ""}, divided by \u221a${found.width}: ${show(found.scores[h][word][at])}`]];
       }
-      case MASK: return [!causal ? ["The mask is off: every word may look at every other."] : ahead ? [he(), ` may not look ahead: ${counted(ahead, "later word is", "later words are")} hidden.`] : [he(), " is the last word: nothing is hidden from it."],
-        causal ? ["Whoever writes the next word cannot have read it."] : ["A reader may do this; a writer would be told the answer."]];
-      case SOFTMAX: return [[...(now.whole ? ["Each row becomes shares of one; "] : []), he(), ` gives most, ${show(row[best(row)])}, to `, other(best(row)), "."],
-        row[at] === 0 && causal && at > word ? [em(words[at]), " is hidden: its share is 0."]
+      case MASK: return [!causal ? ["The mask is off: every word may attend to every other."] : ahead ? [he(), ` may not attend ahead: ${counted(ahead, "later word is", "later words are")} hidden.`] : [he(), " is the last word: nothing is hidden from it."],
+        causal ? ["A model that predicts the next word must not attend to it."] : ["An encoder may do this; a model that predicts the next word would be told it."]];
+      case SOFTMAX: return [[...(now.whole ? ["Each row becomes weights that sum to one; "] : []), he(), ` gives most, ${show(row[best(row)])}, to `, other(best(row)), "."],
+        row[at] === 0 && causal && at > word ? [em(words[at]), " is hidden: its weight is 0."]
           : [em(words[at]), ": e", make("sup", {}, show(found.masked[h][word][at])), `, divided by the sum of its row, is ${show(row[at])}.`]];
-      case MIX: return [["Each value is taken by its weight, and the sum is what ", he(), " finds."],
-        [...order.flatMap((j, n) => [n ? " + " : "", make("span", { class: "pa-weight-name" }, show(row[j])), " ", make("span", { class: "pa-value-name" }, words[j])]), order.length < row.filter((w) => w >= 0.005).length ? " + \u2026" : "", " = ", make("span", { class: "pa-output-name" }, "mix")]];
-      default: return [[now.heads === 1 ? "What the head found is written back: " : "The heads are joined and written back: ", he(), ...(found.like[word] < 0 ? [" was handed a blend of many words."] : [" was handed something like ", other(found.like[word]), "."])],
-        [he(), ` is handed: ${meaning(found.output[word]) || "nothing"}. A model adds this to x and goes on.`]];
+      case AVERAGE: return [["The values, each times its weight, are added: the weighted average for ", he(), "."],
+        [...order.flatMap((j, n) => [n ? " + " : "", make("span", { class: "pa-weight-name" }, show(row[j])), " ", make("span", { class: "pa-value-name" }, words[j])]), order.length < row.filter((w) => w >= 0.005).length ? " + \u2026" : "", " = ", make("span", { class: "pa-output-name" }, "average")]];
+      default: return [[now.heads === 1 ? "One more matrix makes the output: that for " : "One more matrix joins the heads: the output for ", he(), ...(found.like[word] < 0 ? [" is a blend of many words."] : [" is most like ", other(found.like[word]), "."])],
+        ["Output for ", he(), `: ${meaning(found.output[word]) || "nothing"}. A model adds it to x.`]];
     }
   }
 
@@ -300,17 +300,17 @@ function build(tools) {
       [QKV]: () => [["query", found.q], ["key", found.k], ["value", found.v]].flatMap(([kind, rows], m) => vectors(rows[h], kind, third(m))),
       [SCORES]: () => squares(found.scores[h], "score", largest(found.scores[h]), box), [MASK]: () => squares(found.masked[h], "score", largest(found.scores[h]), box),
       [SOFTMAX]: () => squares(found.weights[h], "weight", 1, box),
-      [MIX]: () => [...squares(under.slice(0, 1), "weight", 1, [3, 3, wide - 7, 5]), ...squares(under.slice(1), "value", 1, [3, 9, wide - 7, high - 6]),
+      [AVERAGE]: () => [...squares(under.slice(0, 1), "weight", 1, [3, 3, wide - 7, 5]), ...squares(under.slice(1), "value", 1, [3, 9, wide - 7, high - 6]),
         ...squares(found.mixed[h][word].map((x) => [x]), "output", 1, [wide - 2, 9, 5, high - 6])],
     }[n]();
-    const mark = n === MIX ? [] : [make("svg:rect", { class: "pa-mark", x: "2.5", y: hundredths(3 + word * high / T), width: String(wide + 1), height: hundredths(high / T) })];
+    const mark = n === AVERAGE ? [] : [make("svg:rect", { class: "pa-mark", x: "2.5", y: hundredths(3 + word * high / T), width: String(wide + 1), height: hundredths(high / T) })];
     return [frame, ...shapes, ...mark];
   }
 
   function picture(now, found, word, key = null) {
     const h = now.heads === 1 ? 0 : now.head, squared = [SCORES, MASK, SOFTMAX].includes(now.step);
     become(table, (squared ? square : panels[now.step])(now, found, word, h));
-    table.className = `pa-step-${now.step}${found.width > 5 ? " pa-whole" : ""}${squared || now.step === MIX ? " pa-pairs" : ""}`;
+    table.className = `pa-step-${now.step}${found.width > 5 ? " pa-whole" : ""}${squared || now.step === AVERAGE ? " pa-pairs" : ""}`;
     panel.style.setProperty("--pa-rows", String(now.words.length));
     panel.dataset.word = String(word);
     strip.querySelectorAll("label").forEach((label, i) => label.classList.toggle("pa-followed", i === word));

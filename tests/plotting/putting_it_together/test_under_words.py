@@ -5,7 +5,7 @@ from tests.plotting.drawn import said
 
 
 def test_every_number_stands_under_its_word_and_the_last_words_may_be_without():
-    drawn = plotting.under_words(["he", "is", "evil"], {"score": ([-1.25, 0.0], plotting.KEY)}, asks="he")
+    drawn = plotting.under_words(["he", "is", "evil"], {"score": ([-1.25, 0.0], plotting.KEY)}, query="he")
     assert said(drawn) == ["he", "is", "evil", "score", "−1.25", "0"]
     assert drawn._repr_svg_().count("stroke-dasharray") == 1
 
@@ -23,7 +23,7 @@ def test_a_row_may_be_without_numbers():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"asks": "she"}, "asks must be one of the words, got 'she'"), ({}, "at most 1 numbers, got 2")],
+    [({"query": "she"}, "query must be one of the words, got 'she'"), ({}, "at most 1 numbers, got 2")],
 )
 def test_what_does_not_fit_the_words_is_refused(options, message):
     with pytest.raises(ValueError, match=message):

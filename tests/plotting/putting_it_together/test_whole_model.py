@@ -8,14 +8,16 @@ from tests.plotting.drawn import said
 
 def map_of(**options):
     words = {"Goku": 1, "evil": 3, "meaning": 4}
-    parts = {"word": ("a vector", "chapter 2"), "look 2": ("again", "softmax", ""), "end": ("next", "")}
-    given = {"looks": [{"evil": 0.9}, {"Goku": 0.8}], "answer": "Goku", "parts": parts}
+    parts = {"word": ("a vector", "chapter 2"), "layer 2": ("again", "softmax", ""), "end": ("next", "")}
+    given = {"layers": [{"evil": 0.9}, {"Goku": 0.8}], "answer": "Goku", "parts": parts}
     return plotting.whole_model(words, **given | options)
 
 
-def test_on_the_map_every_word_has_its_place_and_its_vector():
+def test_on_the_map_every_word_has_its_position_and_its_vector():
     drawn = map_of()
-    assert said(drawn).count("+") == 3 + 1  # a place for each word; what the last look hears is not added
+    assert (
+        said(drawn).count("+") == 3 + 1
+    )  # a position for each word; what the last layer fetches is not added
     assert {"a vector", "chapter 2", "again", "next"} <= set(said(drawn))
 
 
@@ -28,37 +30,37 @@ def test_on_the_map_what_is_done_stands_at_its_level_and_its_chapter_in_grey_bel
     assert [part for _, colour, part in found if colour == plotting.MUTED] == ["chapter 2"]
 
 
-def test_on_the_map_a_look_has_its_name_in_bold():
+def test_on_the_map_a_layer_has_its_name_in_bold():
     bold = re.findall(r'font-weight="600"[^>]*>([^<]+)<', map_of()._repr_svg_())
     assert "again" in bold
     assert not {"a vector", "softmax", "next"} & set(bold)
 
 
-def test_on_the_map_a_query_meets_each_key_in_every_look():
+def test_on_the_map_a_query_meets_each_key_in_every_layer():
     dashed = (
         rf'd="M([0-9.]+ [0-9.]+) C[^"]+ [0-9.]+" fill="none" stroke="{plotting.QUERY}"[^>]+stroke-dasharray'
     )
-    once = map_of(looks=[{"evil": 0.9}], parts={})
+    once = map_of(layers=[{"evil": 0.9}], parts={})
     two, one = (re.findall(dashed, drawn._repr_svg_()) for drawn in (map_of(), once))
     assert len(two) == 4
-    assert len(set(two)) == 2  # all from the query of their look
+    assert len(set(two)) == 2  # all from the query of their layer
     assert len(one) == 2
 
 
-def test_on_the_map_a_look_is_as_thick_as_its_weight():
+def test_on_the_map_a_bow_is_as_thick_as_its_weight():
     bow = rf'C[^"]+" fill="none" stroke="{plotting.VALUE}" stroke-width="([0-9.]+)"'
     widths = re.findall(bow, map_of()._repr_svg_())
     assert [float(w) for w in widths] == [1.2, 5.7, 5.2, 1.2]
 
 
-def test_on_the_map_the_last_look_brings_what_began_beside_each_road():
+def test_on_the_map_the_last_layer_brings_what_began_beside_each_stream():
     svg = map_of()._repr_svg_()
     lanes = re.findall(rf'd="M([0-9.]+) 50 L\1 ([0-9.]+)" fill="none" stroke="{plotting.VALUE}"', svg)
     bows = re.findall(rf'd="M([0-9.]+) ([0-9.]+) C[^"]+" fill="none" stroke="{plotting.VALUE}"', svg)
     assert [tuple(map(float, lane)) for lane in lanes] == [tuple(map(float, bow)) for bow in bows[2:]]
 
 
-def test_on_the_map_a_vector_is_as_thick_beside_its_road_as_where_it_is_brought():
+def test_on_the_map_a_vector_is_as_thick_beside_its_stream_as_where_it_is_brought():
     svg = map_of()._repr_svg_()
     lanes = re.findall(
         rf'd="M([0-9.]+) 50 L\1 [^"]+" fill="none" stroke="{plotting.VALUE}" stroke-width="([0-9.]+)"', svg
@@ -66,11 +68,11 @@ def test_on_the_map_a_vector_is_as_thick_beside_its_road_as_where_it_is_brought(
     assert [float(width) for _, width in lanes] == [5.2, 1.2]
 
 
-def test_on_the_map_the_first_look_names_its_query_its_keys_and_what_it_brings():
+def test_on_the_map_the_first_layer_names_its_query_its_keys_and_what_it_brings():
     assert [said(map_of()).count(part) for part in ("query", "key", "value")] == [1, 1, 1]
 
 
-def test_on_the_map_a_role_stands_beside_its_road_above_the_key_of_the_last_look():
+def test_on_the_map_a_role_stands_beside_its_stream_above_the_key_of_the_last_layer():
     svg = map_of(roles={"Goku": "thrower"})._repr_svg_()
     ((x, y),) = re.findall(rf'x="([0-9.]+)" y="([0-9.]+)" fill="{plotting.KEY}"[^>]*>thrower<', svg)
     keys = re.findall(rf'cx="([0-9.]+)" cy="([0-9.]+)" r="6" fill="{plotting.KEY}"', svg)
@@ -88,11 +90,11 @@ def test_on_the_map_matrices_have_the_names_of_the_code():
     assert drawn._repr_svg_().count("DejaVu Sans Mono") == 6
 
 
-def test_on_the_map_a_look_goes_to_an_earlier_word():
+def test_on_the_map_a_layer_attends_to_an_earlier_word():
     with pytest.raises(ValueError, match="'meaning' must be one of the words before the last"):
-        map_of(looks=[{"meaning": 1.0}])
+        map_of(layers=[{"meaning": 1.0}])
 
 
 def test_on_the_map_what_is_done_needs_a_level():
-    with pytest.raises(ValueError, match=r"parts must be of word, place, end, look 1, .*, got look 3"):
-        map_of(parts={"look 3": ("again", "")})
+    with pytest.raises(ValueError, match=r"parts must be of word, position, end, layer 1, .*, got layer 3"):
+        map_of(parts={"layer 3": ("again", "")})
