@@ -790,6 +790,24 @@ def test_a_fully_masked_query_that_is_nan_has_no_effect(run):
         assert_close(got, expected)
 
 
+@pytest.mark.parametrize("name", ["scale", "softcap", "sink"])
+@pytest.mark.parametrize(
+    "run", [attention, tiled_attention, lambda q, k, v, m, **o: attention_weights(q, k, m, **o) @ v]
+)
+@on_the_cpu
+def test_a_hidden_key_that_is_nan_has_no_effect_on_what_is_learned(run, name):
+    q, k, v = case()
+    mask = some_mask()
+    mask[..., 3] = False
+    k[:, :, 3] = math.nan
+    learned = torch.full((H, 1, 1) if name != "sink" else (H,), 0.7, dtype=torch.float64, requires_grad=True)
+    dirty, clean = (
+        torch.autograd.grad(run(q, x, v, mask, **{name: learned}).sin().sum(), learned)[0]
+        for x in (k, k.nan_to_num(0.0))
+    )
+    assert_close(dirty, clean)
+
+
 def test_second_derivatives_are_refused_in_a_sentence():
     if DEVICE.type != "cpu":
         pytest.skip("PyTorch has second derivatives where it takes no quick kernel")

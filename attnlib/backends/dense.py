@@ -66,5 +66,5 @@ def _products(q: Tensor, k: Tensor, seen: Tensor | None) -> Tensor:
     q = finite_where_seen(q, seen)
     if not not_finite(k):
         return q @ k.transpose(-2, -1)
-    finite = k.isfinite().all(-1)[..., None, :]  # (..., 1, S)
+    finite = k.isfinite().all(-1)[..., None, :] | ~seen  # (..., T, S)
     return torch.where(finite, q @ finite_rows(k).transpose(-2, -1), (q @ k.transpose(-2, -1)).detach())
