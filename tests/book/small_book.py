@@ -28,7 +28,7 @@ extensions = [name for name in book["extensions"] if name not in left_out]
 html_theme, html_static_path = "sphinx_book_theme", [{static!r}]
 html_theme_options.pop("logo")
 html_theme_options["launch_buttons"] = {launch!r}
-html_theme_options["repository_url"] = "https://github.com/example/paying-attention"
+html_theme_options["repository_url"] = "https://github.com/authors/paying-attention"
 references_file, nb_execution_mode = {bib!r}, "off"
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 suppress_warnings = ["toc.not_included"]
@@ -68,7 +68,11 @@ CHOICES = (
 NUMBER = (
     "**Guess.** How many steps?\n\n<details><summary>Answer</summary>\n\nIt takes *forty-four*.\n\n</details>"
 )
-STEPS = {"answer": 44, "unit": "steps", "within": 3}
+STEPS = {"answer": 44, "unit": "steps", "within": 3, "says": {"high": "It is *quicker* than that."}}
+QUARTER = {
+    "answer": "about a quarter",
+    "says": {"about half": "Half is what `two` give back.", "about a quarter": "One in four."},
+}
 
 CELLS = [
     text(
@@ -83,12 +87,14 @@ CELLS = [
         shown(1, "It folds", "measured: 0.278; required: under 0.4"),
         shown(2, "So it is"),
         tags=["proof"],
+        said=[None, "So it"],
     ),
     code("again()", shown(3, "Once more"), tags=["proof"]),
+    text("Under load **it folds**. So it is, everywhere. Once more we fold."),
     code("draw_more()", FIGURE, tags=["proof"]),
     code("explore()", EXPLORABLE, tags=["proof"]),
     text("## A guess"),
-    text(CHOICES, tags=["guess"], guess={"answer": "about a quarter"}),
+    text(CHOICES, tags=["guess"], guess=QUARTER),
     code("answer()", shown(4, "A quarter it is"), tags=["proof", "answer"]),
     text("A quarter is not much.", tags=["answer"]),
     text(NUMBER, tags=["guess"], guess=STEPS),
@@ -129,9 +135,10 @@ PRACTICE = [
 ]
 PAGES = {
     "index.md": '# A book\n\n<p class="pa-start"><span class="pa-then">Nothing to install.</span></p>\n\n'
-    "Begin. It takes {count}`minutes of small` minutes.\n\n```{toctree}\nsmall\nother\n01_rnn_bottleneck\nhow_to_use\nglossary\nreferences\n```\n",
+    "Begin. It takes {count}`minutes of small` minutes.\n\n```{toctree}\nsmall\nother\ntries\n01_rnn_bottleneck\nhow_to_use\nglossary\nreferences\n```\n",
     "how_to_use.md": "# How to\n\n## Run\n\nAt home.\n\n## Progress\n\n```{progress}\n```\n",
     "glossary.md": "# Glossary\n\n```{glossary}\nSoftmax\n  Numbers that sum to $1$.\n```\n",
+    "tries.md": "# Tries\n\n```{explorable} GradientDecay\n```\n\nLet it grow: [a weight of 1.2](#explore=decay&weight=1.2&length=60).\n",
     "references.md": "# References\n\n```{references}\n```\n",
 }
 

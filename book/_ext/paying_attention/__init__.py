@@ -31,7 +31,7 @@ from paying_attention.page.practice import Practice, Progress
 from paying_attention.page.proof import Proofs
 from paying_attention.page.reading_time import ReadingTime
 from paying_attention.page.svg_figures import InlineFigures
-from paying_attention.site import counts, section_search, sharing, stored_run
+from paying_attention.site import address, counts, section_search, sharing, stored_run
 
 DIRECTIVES = {
     "chapter-map": chapter_map.ChapterMap,
@@ -50,7 +50,7 @@ NODES = {
 }
 
 # before anything is read; the configuration comes after the extensions that read it, so that ours is last
-CONFIGURED = [sharing.where_nothing_is_found]
+CONFIGURED = [sharing.where_nothing_is_found, address.leave_out_placeholder]
 BEFORE = [
     stored_run.refuse,
     section_search.replace_search,

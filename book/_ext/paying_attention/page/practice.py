@@ -21,6 +21,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from paying_attention.html_element import element, text
 from paying_attention.page.proof import fold, is_cell, part
+from paying_attention.site.address import notebook_file
 
 UNATTEMPTED = re.compile(r'<div class="pa-line pa-todo".*?<strong>Exercise ([\d.]+)\.</strong>', re.S)
 LAUNCH = "<!-- where the notebook runs -->"  # filled in once the theme has made its menu
@@ -138,7 +139,7 @@ class Practice(SphinxPostTransform):
 
 
 def launch_links(app, page: str, context: dict) -> str:
-    """Return the links of the theme's launch menu, and one that says how to run the book at home."""
+    """Return the links of the launch menu, or the notebook's file if it has none, and how to run at home."""
     buttons = [
         button
         for group in context.get("header_buttons", [])
@@ -146,11 +147,13 @@ def launch_links(app, page: str, context: dict) -> str:
         for button in group["buttons"]
         if "url" in button
     ]
-    links = [(button["text"], button["url"]) for button in buttons]
+    links = [(button["text"], button["url"], "") for button in buttons]
+    if not links and (file := notebook_file(app, context)):
+        links.append(("Download the notebook", file, " download"))
     home = find_page(app.env, "how_to_use")
     if home:
-        links.append(("JupyterLab, on your computer", f"{app.builder.get_relative_uri(page, home)}#run"))
-    items = "".join(f'<li><a href="{escape(url)}">{escape(name)}</a></li>' for name, url in links)
+        links.append(("JupyterLab, on your computer", f"{app.builder.get_relative_uri(page, home)}#run", ""))
+    items = "".join(f'<li><a href="{escape(url)}"{how}>{escape(name)}</a></li>' for name, url, how in links)
     return f"<ul>{items}</ul>"
 
 
