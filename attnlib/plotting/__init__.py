@@ -20,7 +20,7 @@ from attnlib.plotting.complexity.memories import two_memories
 from attnlib.plotting.complexity.online_softmax import online_softmax
 from attnlib.plotting.complexity.parallel import sequential_steps
 from attnlib.plotting.complexity.roofline import roofline
-from attnlib.plotting.complexity.tiling import table_in_strips, tiles
+from attnlib.plotting.complexity.tiles import table_in_strips, tiles
 from attnlib.plotting.complexity.traffic import traffic
 from attnlib.plotting.complexity.windows import receptive_field
 from attnlib.plotting.complexity.written_state import written_state
