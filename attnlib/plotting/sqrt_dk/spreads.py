@@ -1,4 +1,4 @@
-"""Where the deviation of scores comes from and what a softmax makes of it: scores over weights, products beside products."""
+"""Where the deviation of scores comes from, and what a softmax makes of it: scores over weights, and products."""
 
 from __future__ import annotations
 

@@ -408,7 +408,11 @@ WRONG = [
     ("8.9", step(zero, zero), "the new token is put at position 0"),
     ("8.9", step(zero), "the query is put at position 0"),
     ("8.9", step(key=zero), "its own key is put at position 0"),
-    ("8.9", step(lambda keys: len(keys) - 1, lambda keys: len(keys) - 1), "at the position of the last cached one"),
+    (
+        "8.9",
+        step(lambda keys: len(keys) - 1, lambda keys: len(keys) - 1),
+        "at the position of the last cached one",
+    ),
     ("8.9", step(lambda keys: len(keys) + 1, lambda keys: len(keys) + 1), "one position too far"),
     ("8.9", step(lambda keys: len(keys) + 1), "the query is put one position too far"),
     ("8.9", step(key=lambda keys: len(keys) - 1), "the key is put one position too early"),
