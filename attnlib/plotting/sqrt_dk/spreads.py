@@ -1,4 +1,4 @@
-"""Where the deviation of scores comes from, and what a softmax makes of it: tables of products, and weights."""
+"""Where the deviation of scores comes from, and what a softmax makes of it: scores over weights, products."""
 
 from __future__ import annotations
 
