@@ -39,8 +39,11 @@
     widget.replaceWith(make("figure", { class: "explorable" }, make("img", { src: pictures[i], alt }), said));
   });
 
+  // a button in a sentence is read
+  all("button.pa-try").forEach(unwrap);
+
   // folds are open, but for the code that measures; what is to be pressed goes
-  all("details.pa-mere, .cell details.hide, .pa-form, .pa-result, .pa-launch, .pa-record, .pa-all-code, .pa-card, .pa-heard, .headerlink, script, style, link, button, input, select")
+  all(".cell > details.pa-how, .pa-of, .cell details.hide, .pa-form, .pa-result, .pa-launch, .pa-record, .pa-all-code, .pa-card, .pa-heard, .headerlink, script, style, link, button, input, select")
     .forEach((node) => node.remove());
   for (const fold of all("details:not(.pa-how)")) {
     const summary = fold.querySelector(":scope > summary");
@@ -52,6 +55,13 @@
   }
   all("details").forEach((fold) => fold.removeAttribute("open"));
   all(".pa-ref").forEach(unwrap);
+
+  // a tick is the number of a note, and the notes are the cards of the claims
+  for (const tick of all("a.pa-claimed")) {
+    tick.replaceChildren(make("sup", {}, tick.dataset.numbers));
+    tick.removeAttribute("aria-label");
+  }
+  all(".pa-proof").forEach((card) => card.removeAttribute("popover"));
 
   // links: to the files of this book; what is not in it is no link
   for (const link of all("a[href]")) {

@@ -18,32 +18,95 @@
 
   window.pa = { make, memory };  // practice.js needs them too
 
-  // Show all code: one switch for the whole book
+  // Show all code: one switch, for this page, until it is left
 
-  const FOLDS = "details.pa-how, .cell details.hide";
+  const FOLDS = ".cell > details.pa-how, .cell details.hide";
 
-  function codeSwitch(button, kept = memory("localStorage")) {
-    const put = (on) => {
-      button.setAttribute("aria-pressed", String(on));
-      button.textContent = on ? "Fold the code" : "Show all code";
-      document.documentElement.classList.toggle("pa-code-shown", on);   // book.css hides the code of mere drawings without it
-      document.querySelectorAll(FOLDS).forEach((fold) => { fold.open = on; });
-    };
+  function codeSwitch(button) {
     button.disabled = false;
-    if (kept.get("pa-all-code") === "yes") put(true);
     button.addEventListener("click", () => {
       const on = button.getAttribute("aria-pressed") !== "true";
-      put(on);
-      kept.put("pa-all-code", on ? "yes" : "no");
+      button.setAttribute("aria-pressed", String(on));
+      document.documentElement.classList.toggle("pa-code-shown", on);   // book.css keeps it from sight without
+      document.querySelectorAll(FOLDS).forEach((fold) => {
+        fold.open = on;
+        if (!on) fold.classList.remove("pa-asked");
+      });
     });
   }
 
-  // Claims stand in the margin of a wide page, and in its column once their code is open: they stay in sight
+  /** Show one piece of code, which a card has asked for. */
+  function showCode(fold) {
+    fold.classList.add("pa-asked");
+    fold.open = true;
+  }
 
-  document.addEventListener("click", (event) => {
-    const proved = event.target.closest(".pa-proved > details > summary")?.closest(".pa-proved");
-    if (proved) setTimeout(() => proved.scrollIntoView({ block: "nearest" }));
-  });
+  // The cards of claims: a pointer or the focus shows one, a click or a tap keeps it; Escape, or to go elsewhere, takes it away
+
+  const SOON = 150, GRACE = 300;   // ms that a pointer rests on a tick before its card comes, and is away before it goes
+  let shown = null;                // { tick, card }
+
+  function hideCard() {
+    if (!shown) return;
+    shown.card.hidePopover();
+    shown.tick.classList.remove("pa-open");
+    shown = null;
+  }
+
+  /** Put a card below its tick, or above where there is no room below; on a phone book.css puts it at the foot. */
+  function place(card, tick) {
+    const at = tick.getBoundingClientRect(), { width, height } = card.getBoundingClientRect(), room = document.documentElement.clientWidth;
+    const top = at.bottom + 6 + height > innerHeight && at.top - 6 - height > 0 ? at.top - 6 - height : at.bottom + 6;
+    card.style.left = `${Math.max(8, Math.min(at.left - 24, room - width - 8)) + scrollX}px`;
+    card.style.top = `${top + scrollY}px`;
+  }
+
+  function showCard(tick, card) {
+    if (shown?.card === card) return;
+    hideCard();
+    card.showPopover();
+    place(card, tick);
+    tick.classList.add("pa-open");
+    shown = { tick, card };
+  }
+
+  function claimTick(tick) {
+    const card = document.getElementById(tick.getAttribute("aria-describedby"));
+    if (!card.showPopover) return;   // then a tick leads to its card, at the end of the page
+    let timer;
+    const later = (run, ms) => { clearTimeout(timer); timer = setTimeout(run, ms); };
+    const inside = (node) => tick.contains(node) || card.contains(node);
+    const hide = () => { if (shown?.card === card && !inside(document.activeElement)) hideCard(); };
+    for (const one of [tick, card]) {
+      one.addEventListener("pointerenter", ({ pointerType }) => { if (pointerType === "mouse") later(() => showCard(tick, card), SOON); });
+      one.addEventListener("pointerleave", ({ pointerType }) => { if (pointerType === "mouse") later(hide, GRACE); });
+      one.addEventListener("focusout", ({ relatedTarget }) => { if (!inside(relatedTarget) && shown?.card === card) hideCard(); });
+    }
+    tick.addEventListener("focus", () => { if (tick.matches(":focus-visible")) showCard(tick, card); });
+    tick.addEventListener("click", (event) => {
+      event.preventDefault();
+      clearTimeout(timer);
+      showCard(tick, card);
+      card.focus({ preventScroll: true });   // so that Tab leads to the code, and a screen reader reads on there
+    });
+    card.addEventListener("click", (event) => {
+      const link = event.target.closest(".pa-code-of");
+      const code = link && document.getElementById(link.hash.slice(1));
+      if (!code) return;
+      event.preventDefault();
+      hideCard();
+      if (code.matches("details")) showCode(code);
+      for (let fold = code.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+      code.scrollIntoView({ block: "nearest" });
+      const first = code.querySelector("summary") ?? code;
+      if (first === code) first.tabIndex = -1;
+      first.focus({ preventScroll: true });
+    });
+  }
+
+  function leaveCard({ target }) {
+    if (shown && !shown.card.contains(target) && !shown.tick.contains(target)) hideCard();
+  }
 
   // Guess cards
 
@@ -66,6 +129,7 @@
       words,
       mark: () => names[Number(card.dataset.answer)].classList.add("pa-right"),
       verdict: (said) => (said === card.dataset.answer ? "right" : "wrong"),
+      kind: (said) => said,
     };
   }
 
@@ -85,6 +149,7 @@
       said: () => (input.value === "" ? null : input.value),
       words: (said) => `${said}${unitOf(card)}`,
       verdict,
+      kind: (said) => (verdict(said) === "right" ? "right" : Number(said) < right ? "low" : "high"),
     };
   }
 
@@ -106,12 +171,14 @@
       reachWide(veil);
       question.disabled = true;
       answer.mark?.();
-      const found = [veil.querySelector("[id^=claim-]") ? "Measured: " : "Answer: ", answer.words(card.dataset.answer), "."];
+      const found = [veil.querySelector(".pa-claimed") ? "Measured: " : "Answer: ", answer.words(card.dataset.answer), "."];
       const verdict = said === null ? null : answer.verdict(said);
+      const reply = said === null ? null : veil.querySelector(`.pa-replies [data-said="${answer.kind(said)}"] dd`);
+      const more = reply ? [" ", ...[...reply.childNodes].map((node) => node.cloneNode(true))] : [];
       result.classList.toggle("pa-heard", verdict === null && Boolean(answer.mark)); // the mark is seen
       if (verdict === null) result.replaceChildren(...found);
-      else if (verdict === "right") result.replaceChildren("You said ", answer.words(said), ", and that is right.");
-      else result.replaceChildren("You said ", answer.words(said), verdict === "near" ? ", which is near. " : ". ", ...found);
+      else if (verdict === "right") result.replaceChildren("You said ", answer.words(said), ", and that is right.", ...more);
+      else result.replaceChildren("You said ", answer.words(said), verdict === "near" ? ", which is near." : ".", ...more, " ", ...found);
     };
     const decide = (said) => {
       kept.put(key, JSON.stringify(said));
@@ -142,8 +209,11 @@
   // A link leads to what may be folded or veiled
 
   function openTarget() {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target) return;
+    const named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!named) return;
+    const card = named.closest(".pa-proof");
+    const target = card?.showPopover ? document.querySelector(`[aria-describedby="${card.id}"]`) : named;   // a claim is where its tick stands
+    if (named.matches("details.pa-how")) showCode(named);
     target.closest(".pa-guess")?.dispatchEvent(new Event("pa-open"));
     let opened = false;
     const own = target.querySelector(":scope > details.pa-deeper");   // a section that is folded itself
@@ -151,7 +221,10 @@
       opened ||= !fold.open;
       fold.open = true;
     }
-    if (opened || target.closest(".pa-veil")) target.scrollIntoView();
+    if (target !== named) {
+      target.scrollIntoView({ block: "center" });
+      showCard(target, card);
+    } else if (opened || target.closest(".pa-veil")) target.scrollIntoView();
   }
 
   // Cards of citations and terms: Escape takes them away until pointer and focus have left
@@ -164,6 +237,11 @@
 
   function dismiss(event) {
     if (event.key !== "Escape") return;
+    if (shown) {
+      const { tick, card } = shown;
+      if (card.contains(document.activeElement)) tick.focus({ preventScroll: true });
+      hideCard();
+    }
     document.querySelectorAll(".pa-ref:hover, .pa-ref:focus-within").forEach((r) => r.classList.add("pa-dismissed"));
   }
 
@@ -207,6 +285,8 @@
   const begin = () => {
     document.querySelectorAll("button.pa-all-code").forEach((button) => codeSwitch(button));
     document.querySelectorAll(".pa-guess").forEach((card) => guessCard(card));
+    document.querySelectorAll("a.pa-claimed").forEach(claimTick);
+    document.addEventListener("pointerdown", leaveCard);
     document.querySelectorAll(".pa-ref").forEach(dismissable);
     document.addEventListener("keydown", dismiss);
     window.addEventListener("hashchange", openTarget);

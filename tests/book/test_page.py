@@ -1,12 +1,16 @@
 """What a page does: folds, guesses, notes and cards, on a book of a few cells; and how calmly the real one loads."""
 
+from html import escape
+
 import docutils.utils
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from docutils import nodes
 
 from paying_attention.light.formulas import Unbroken
-from paying_attention.page.guess import GuessError, facts, make_card
+from paying_attention.page.claim_cards import ClaimCardError, Near, pointed_at, sentences, split
+from paying_attention.page.explorables import STATE, TryError, check_tries, script
+from paying_attention.page.guess import GuessError, facts, make_card, replies
 from tests.book.conftest import visits
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
@@ -68,14 +72,10 @@ def test_a_comma_is_taken_from_behind_its_formula_and_not_from_an_equal_one_befo
 # Proofs
 
 
-def test_a_figure_its_claims_and_all_their_code_are_one_block(still):
-    block = still.locator(".pa-noted:has(.pa-proved)").first
-    order = block.locator(".cell_output, .pa-claims, .pa-how").evaluate_all(
-        "all => all.map(e => e.className)"
-    )
-    assert [names.split()[0] for names in order] == ["cell_output", "pa-claims", "pa-how"]
-    assert block.locator(".pa-claims .pa-line").count() == 3
-    assert block.locator("summary").inner_text() == "how it was measured"
+def test_a_figure_and_all_the_code_of_its_claims_are_one_block(still):
+    block = still.locator(".cell:has(#code-of-claim-1)")
+    order = block.locator(".cell_output, .pa-how").evaluate_all("all => all.map(e => e.className)")
+    assert order == ["cell_output docutils container", "pa-how"]
     assert [c.strip() for c in block.locator("pre").all_text_contents()] == [
         "train()",
         "draw()",
@@ -92,73 +92,186 @@ def test_folds_are_named_after_what_they_hide(still):
 
 def test_the_set_up_waits_behind_the_first_code_in_sight(still):
     setup = still.locator(".cell", has=still.locator("summary", has_text="set-up"))
-    assert "in_sight()" in setup.evaluate("cell => cell.previousElementSibling.innerText")
+    assert "in_sight()" in setup.evaluate("cell => cell.previousElementSibling.textContent")
 
 
-def test_the_code_of_a_mere_figure_or_explorable_shows_with_all_code_alone(read):
+def test_a_cell_that_teaches_is_in_sight_and_its_claims_are_not(still):
+    cell = still.locator("#code-of-claim-5")
+    assert cell.locator("pre").is_visible()
+    assert "It was taught" not in cell.inner_text()
+
+
+# The switch
+
+
+def test_no_fold_is_in_sight_until_all_code_is_asked_for(read):
     page = read()
-    folds = [page.locator("summary", has_text=name) for name in ("how it was drawn", "the code")]
-    assert not any(fold.is_visible() for fold in folds)
-    assert page.locator("summary", has_text="how it was measured").first.is_visible()
+    folds = page.locator("details.pa-how")
+    assert folds.count() == 6
+    assert not any(fold.is_visible() for fold in folds.all())
+    switch = page.get_by_role("button", name="Show all code", pressed=False)
+    switch.focus()
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Show all code", pressed=True).wait_for()
+    page.locator("#guess-1").get_by_role("button", name="Skip").click()
+    page.locator("details.pa-deeper > summary").click()
+    assert all(fold.is_visible() for fold in folds.all())
+    for said in ("train()", "import torch", "draw_more()", "explore()", "answer()", "deeper()"):
+        assert page.locator("pre", has_text=said).first.is_visible()
+    switch = page.get_by_role("button", name="Show all code")
+    switch.focus()
+    page.keyboard.press("Space")
+    assert not any(fold.is_visible() for fold in folds.all())
+
+
+def test_the_switch_holds_for_its_page_until_that_is_left(read):
+    page = read()
     page.get_by_role("button", name="Show all code").click()
-    assert all(fold.is_visible() for fold in folds)
-    for said in ("draw_more()", "explore()"):
-        assert page.locator("pre", has_text=said).is_visible()
-    page.get_by_role("button", name="Fold the code").click()
-    assert not any(fold.is_visible() for fold in folds)
+    assert page.locator("pre", has_text="import torch").is_visible()
+    page.goto(page.url.replace("small.html", "other.html"))
+    assert not page.locator("pre", has_text="fold_me()").is_visible()
+    page.goto(page.url.replace("other.html", "small.html"))
+    assert not page.locator("pre", has_text="import torch").is_visible()
+    assert page.get_by_role("button", name="Show all code", pressed=False).is_visible()
 
 
-def test_a_claim_shows_what_was_measured_and_its_sentence_with_its_code(read):
+# Claims
+
+
+def sentence_of(page, number):
+    """Return what stands before a tick, in its block."""
+    return page.locator(f"#tick-{number}").evaluate("""tick => {
+        const before = document.createRange();
+        before.setStart(tick.closest("p"), 0);
+        before.setEndBefore(tick);
+        return before.toString().replaceAll("\u2713", "");
+    }""")
+
+
+def test_a_claim_is_a_tick_at_the_end_of_its_sentence_and_nothing_else(still):
+    assert sentence_of(still, 1) == "Under load it folds."
+    assert sentence_of(still, 2) == "Under load it folds. So it is, everywhere."  # as the metadata say
+    assert sentence_of(still, 3) == "Under load it folds. So it is, everywhere. Once more we fold."
+    assert still.locator("#tick-1").inner_text() == "\u2713"
+    for said in ("0.278", "under 0.4", "Claim 1", "It was taught", "So it is\n"):
+        assert said not in still.locator("article").inner_text(), said
+    assert not any(card.is_visible() for card in still.locator(".pa-proof").all())
+
+
+def test_claims_of_one_sentence_share_a_tick_and_one_in_a_veil_stays_there(still):
+    assert still.locator("#tick-5").get_attribute("aria-label") == "Claims 5, 6"
+    assert still.locator("[aria-describedby=card-of-claim-5]").count() == 1
+    assert sentence_of(still, 4) == "A quarter is not much."
+    assert still.locator("#guess-1 .pa-answer #tick-4").count() == 1
+
+
+def test_a_pointer_shows_the_card_and_takes_it_away(read):
     page = read()
-    claim, code = page.locator("#claim-1"), page.locator("summary", has_text="how it was measured").first
-    assert claim.inner_text().split() == ["✓", "0.278"]
-    code.click()
-    assert claim.inner_text() == "✓ Claim 1. It folds measured: 0.278; required: under 0.4"
-    assert claim.locator("a").get_attribute("href") == "#claim-1"
-    assert page.locator("a:visible", has_text="Claim 1.").count() == 1
-    code.click()
-    assert not claim.locator("a").is_visible()
+    tick, card = page.locator("#tick-1"), page.locator("#card-of-claim-1")
+    tick.hover()
+    card.wait_for(state="visible")
+    assert (
+        " ".join(card.inner_text().split()) == "It folds measured 0.278 required under 0.4 the code Claim 1"
+    )
+    line, box = tick.bounding_box(), card.bounding_box()
+    assert box["y"] >= line["y"] + line["height"] - 2, "it must not cover the tick"
+    card.locator(".pa-says").hover()  # on the way to the code
+    page.wait_for_timeout(500)
+    assert card.is_visible()
+    page.mouse.move(0, 0)
+    card.wait_for(state="hidden")
 
 
-def test_a_claim_without_a_figure_and_one_that_a_link_leads_to_show_their_sentence(read):
+def test_a_card_is_read_and_its_code_opened_by_keyboard_alone(read):
     page = read()
-    assert "So it is" in page.locator("#claim-2").inner_text()
-    page.goto(page.url + "#claim-1")
-    assert "It folds" in page.locator("#claim-1").inner_text()
+    tick, card = page.locator("#tick-1"), page.locator("#card-of-claim-1")
+    page.locator(".pa-ref a").last.focus()
+    page.keyboard.press("Tab")
+    assert tick.evaluate("t => t === document.activeElement")
+    card.wait_for(state="visible")
+    page.keyboard.press("Escape")
+    card.wait_for(state="hidden")
+    assert tick.evaluate("t => t === document.activeElement")
+    page.keyboard.press("Enter")
+    card.wait_for(state="visible")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "the code"
+    page.keyboard.press("Escape")
+    assert tick.evaluate("t => t === document.activeElement")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    card.wait_for(state="hidden")
+    assert page.locator("pre", has_text="measure()").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "how it was measured"
+    assert page.locator("details.pa-how:visible").count() == 1  # and no other code
+    assert page.trouble == []
 
 
-def test_on_paper_a_claim_shows_its_sentence(read):
+def test_the_code_of_a_claim_in_sight_is_its_cell(read):
+    page = read()
+    page.locator("#tick-5").click()
+    page.locator("#card-of-claim-5").get_by_role("link", name="the code").first.click()
+    assert page.evaluate("document.activeElement.id") == "code-of-claim-5"
+
+
+def test_a_tap_opens_the_card_at_the_foot_of_a_phone_and_a_tap_elsewhere_closes_it(read):
+    page = read(**PHONE)
+    card = page.locator("#card-of-claim-1")
+    page.locator("#tick-1").tap()
+    card.wait_for(state="visible")
+    box = card.bounding_box()
+    assert (box["x"], box["width"]) == (0, 390)
+    assert box["y"] + box["height"] == pytest.approx(844, abs=1)
+    page.get_by_role("heading", level=1).tap()
+    card.wait_for(state="hidden")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_in_an_open_card(read, scheme):
+    page = read(color_scheme=scheme)
+    page.locator("#tick-1").click()
+    page.locator("#card-of-claim-1").wait_for(state="visible")
+    found = Axe().run(page, None, {"runOnly": ALL_RULES, "resultTypes": ["violations"], "preload": False})
+    assert [(v["id"], [n["html"][:200] for n in v["nodes"][:3]]) for v in found.response["violations"]] == []
+
+
+def test_on_paper_the_cards_are_notes_at_the_end_of_the_page(read):
     page = read()
     page.emulate_media(media="print")
     assert "It folds" in page.locator("#claim-1").inner_text()
+    assert page.locator("#claim-1 .pa-claim-number").inner_text() == "1."
+    assert not page.get_by_role("link", name="the code").first.is_visible()
+    last = page.locator("article section", has_text="Nobody counts these words.").last.bounding_box()
+    assert page.locator("#claim-1").bounding_box()["y"] >= last["y"] + last["height"]
+    assert page.locator("#tick-5").evaluate("t => getComputedStyle(t, '::after').content") == '"5, 6"'
 
 
-def test_a_cell_that_teaches_is_in_sight_and_its_claims_are_one_block(still):
-    cell = still.locator(".cell", has_text="in_sight()").last
-    assert cell.locator(".cell_input").is_visible()
-    assert cell.locator(".pa-claims").count() == 1
+@pytest.mark.parametrize(
+    ("words", "times"), [("it was never said", 0), ("it", 2)], ids=["in none", "in more than one"]
+)
+def test_words_that_no_one_sentence_near_has_are_refused(words, times):
+    section = nodes.section("", nodes.title("", "T"), nodes.paragraph("", "So it is. And it was."))
+    blocks = [Near(section[1], 0, True)]
+    with pytest.raises(
+        ClaimCardError, match=f"{words!r} must stand in one sentence near .* but do in {times}"
+    ):
+        pointed_at(words, blocks)
 
 
-def test_code_unfolds_and_the_switch_stays_across_pages(read):
-    page = read()
-    code = page.locator("details.pa-how pre", has_text="train()")
-    assert not code.is_visible()
-    page.locator("summary", has_text="how it was measured").first.click()
-    assert code.is_visible()
+def test_a_sentence_ends_with_its_stop_and_what_is_bold_ends_before_the_tick():
+    paragraph = nodes.paragraph(
+        "", "", nodes.Text("By e.g. "), nodes.math("", "1. A"), nodes.Text(" it holds. ")
+    )
+    paragraph += nodes.strong("", "", nodes.Text("And so."))
+    assert [one.words.strip() for one in sentences(paragraph)] == ["By e.g. \ufffc it holds.", "And so."]
+    split(paragraph, sentences(paragraph)[1].end, nodes.Text("!"))
+    split(paragraph, sentences(paragraph)[0].end, nodes.Text("?"))
+    assert paragraph.astext() == "By e.g. 1. A it holds.? And so.!"
+    assert paragraph[-1].astext() == "!"
 
-    switch = page.get_by_role("button", name="Show all code")
-    assert switch.get_attribute("aria-pressed") == "false"
-    switch.focus()
-    page.keyboard.press("Enter")
-    assert page.get_by_role("button", pressed=True).inner_text() == "Fold the code"
-    assert page.locator("pre", has_text="import torch").is_visible()
 
-    page.goto(page.url.replace("small.html", "other.html"))
-    assert page.locator("pre", has_text="fold_me()").is_visible()
-    page.get_by_role("button", name="Fold the code").click()
-    assert not page.locator("pre", has_text="fold_me()").is_visible()
-    page.reload()
-    assert not page.locator("pre", has_text="fold_me()").is_visible()
+# Where one left off
 
 
 def test_the_landing_page_offers_to_go_on_where_one_left_off_and_nothing_moves(read):
@@ -185,7 +298,7 @@ def test_where_nothing_may_be_stored_the_page_works_all_the_same(read):
     page.get_by_role("button", name="Show all code").click()
     assert page.locator("pre", has_text="import torch").is_visible()
     page.locator("#guess-1").get_by_role("button", name="Skip").click()
-    assert page.locator("#claim-4").is_visible()
+    assert page.locator("#tick-4").is_visible()
     assert page.trouble == []
 
 
@@ -201,43 +314,43 @@ def test_reading_time_stands_under_the_title_and_where_another_page_asks_for_it(
 def test_going_deeper_is_a_fold_with_its_title_in_sight_and_opens_by_keyboard(read):
     page = read()
     fold = page.locator("details.pa-deeper")
-    title = fold.get_by_role("heading", name="Going deeper: Why a quarter?", level=3)
-    assert title.is_visible()
-    assert not page.locator("#claim-7").is_visible()
-    assert fold.locator("> summary .pa-inside").inner_text() == "✓ 1 claim"
+    assert fold.get_by_role("heading", name="Going deeper: Why a quarter?", level=3).is_visible()
+    assert fold.locator("> summary").inner_text() == "Going deeper: Why a quarter?"
+    assert not page.locator("#tick-7").is_visible()
     fold.locator("> summary").focus()
     page.keyboard.press("Enter")
-    page.locator("#claim-7").wait_for()
-    assert page.locator("#claim-7").bounding_box()["x"] > title.bounding_box()["x"] + 400  # in the margin
+    page.locator("#tick-7").wait_for()
 
 
 @pytest.mark.parametrize("link", ["claim-7", "going-deeper-why-a-quarter"])
 def test_a_link_into_the_fold_opens_it(read, link):
     page = read()
     page.evaluate("link => { location.hash = link; }", link)
-    page.locator("#claim-7").wait_for()
+    page.locator("#tick-7").wait_for()
 
 
 # Guess cards
+
+HALF = "You said about half. Half is what two give back. Measured: about a quarter."
 
 
 def test_a_guess_is_made_by_keyboard_alone(read):
     page = read()
     card = page.locator("#guess-1")
-    assert not page.locator("#claim-4").is_visible()
+    assert not page.locator("#tick-4").is_visible()
     card.get_by_label("nearly everything").focus()
     page.keyboard.press("ArrowDown")
     assert card.get_by_role("radio", checked=True).evaluate("i => i.parentElement.innerText") == "about half"
     page.keyboard.press("Enter")
     said = card.get_by_role("status")
-    assert said.inner_text() == "You said about half. Measured: about a quarter."
+    assert said.inner_text() == HALF
     assert said.evaluate("node => node === document.activeElement")
-    assert page.locator("#claim-4").is_visible()
+    assert page.locator("#tick-4").is_visible()
     assert page.get_by_text("A quarter is not much.").is_visible()
 
     page.reload()  # within a session it is not veiled again
-    assert page.locator("#claim-4").is_visible()
-    assert card.get_by_role("status").inner_text() == "You said about half. Measured: about a quarter."
+    assert page.locator("#tick-4").is_visible()
+    assert card.get_by_role("status").inner_text() == HALF
     assert card.get_by_role("radio", checked=True, disabled=True).count() == 1
 
 
@@ -246,13 +359,13 @@ def test_commit_without_a_choice_asks_for_one_and_skip_shows_the_answer(read):
     card = page.locator("#guess-1")
     card.get_by_role("button", name="Commit").click()
     assert card.get_by_role("status").inner_text() == "Choose one, or skip."
-    assert not page.locator("#claim-4").is_visible()
+    assert not page.locator("#tick-4").is_visible()
     told = card.get_by_text("Until then, what was found is hidden.")
     assert told.is_visible()
     card.get_by_role("button", name="Skip").click()
     assert not told.is_visible()
     assert card.get_by_role("status").inner_text() == "Measured: about a quarter."
-    assert page.locator("#claim-4").is_visible()
+    assert page.locator("#tick-4").is_visible()
 
 
 @pytest.mark.parametrize(
@@ -260,7 +373,8 @@ def test_commit_without_a_choice_asks_for_one_and_skip_shows_the_answer(read):
     [
         ("44", "You said 44 steps, and that is right."),
         ("36", "You said 36 steps, which is near. Answer: 44 steps."),
-        ("400", "You said 400 steps. Answer: 44 steps."),
+        ("400", "You said 400 steps. It is quicker than that. Answer: 44 steps."),
+        ("4", "You said 4 steps. Answer: 44 steps."),
     ],
 )
 def test_a_number_is_right_near_or_not_and_nothing_was_measured_where_no_claim_stands(read, typed, said):
@@ -273,10 +387,43 @@ def test_a_number_is_right_near_or_not_and_nothing_was_measured_where_no_claim_s
     assert card.get_by_text("forty-four").is_visible()
 
 
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ("nearly everything", "You said nearly everything. Measured: about a quarter."),
+        ("about half", HALF),
+        ("about a quarter", "You said about a quarter, and that is right. One in four."),
+    ],
+)
+def test_the_answer_answers_the_choice_that_was_made(read, choice, said):
+    card = read().locator("#guess-1")
+    card.get_by_label(choice).check()
+    card.get_by_role("button", name="Commit").click()
+    assert card.get_by_role("status").inner_text() == said
+    assert not card.locator(".pa-replies").is_visible()
+
+
+def test_on_paper_what_is_said_to_each_choice_follows_the_answer(read):
+    page = read()
+    page.emulate_media(media="print")
+    told = page.locator("#guess-1 .pa-replies").inner_text().splitlines()
+    assert told == ["about half: Half is what two give back.", "about a quarter: One in four."]
+    below = page.locator("#guess-1 .pa-replies").bounding_box()["y"]
+    assert below > page.locator("#guess-1 .pa-answer").bounding_box()["y"]
+
+
+def test_a_reply_to_no_choice_is_refused():
+    with pytest.raises(GuessError, match=r"`says` must name some of \['one', 'two'\], got \['three'\]"):
+        replies({"answer": "one", "choices": ["one", "two"], "says": {"three": "No."}})
+    with pytest.raises(GuessError, match=r"`says` must name some of \['low', 'high'\], got \['44'\]"):
+        replies({"answer": 44, "choices": [], "says": {"44": "Yes."}})
+
+
 def test_a_link_into_a_veil_opens_it(read):
     page = read()
     page.goto(page.url + "#claim-4")
-    assert page.locator("#claim-4").is_visible()
+    page.locator("#claim-4").wait_for()
+    assert page.locator("#tick-4").is_visible()
     page.wait_for_function("document.querySelector('#claim-4').getBoundingClientRect().top < innerHeight")
 
 
@@ -300,6 +447,62 @@ def test_a_guess_with_nothing_veiled_is_refused():
         make_card(card, 1)
 
 
+# What to try
+
+
+def test_a_button_puts_the_explorable_where_it_says_and_glides(read):
+    page = read("tries", viewport={"width": 1280, "height": 500})
+    button = page.get_by_role("button", name="a weight of 1.2")
+    assert button.evaluate("b => b.parentElement.innerText") == "Let it grow: a weight of 1.2."
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".pa-decay.pa-gliding")
+    duration = "n => getComputedStyle(n.querySelector('.pa-curve')).transitionDuration"
+    assert "0.8s" in page.locator(".pa-decay").evaluate(duration)
+    assert [one.input_value() for one in page.locator(".pa-decay input[type=range]").all()] == ["1.2", "60"]
+    assert page.locator(".pa-decay").evaluate("n => n.getBoundingClientRect().top >= 0")
+    page.wait_for_selector(".pa-decay:not(.pa-gliding)")
+    assert page.evaluate("location.hash") == "#explore=decay&weight=1.2&length=60&squash=0"
+    assert button.evaluate("b => b === document.activeElement")
+    assert page.trouble == []
+
+
+def test_it_does_so_at_once_for_a_reader_who_asked_for_less_motion(read):
+    page = read("tries", reduced_motion="reduce", **PHONE)
+    button = page.get_by_role("button", name="a weight of 1.2")
+    assert button.bounding_box()["height"] >= 43.9
+    button.tap()
+    page.wait_for_function("document.querySelector('.pa-decay input[type=range]').value === '1.2'")
+    assert "0.8s" not in page.locator(".pa-decay .pa-curve").evaluate(
+        "n => getComputedStyle(n).transitionDuration"
+    )
+    assert violations(page) == []
+
+
+def test_on_paper_what_to_try_is_a_part_of_its_sentence(read):
+    page = read("tries")
+    page.emulate_media(media="print")
+    look = page.locator(".pa-try").evaluate(
+        "b => [getComputedStyle(b).borderTopWidth, getComputedStyle(b).display]"
+    )
+    assert look == ["0px", "inline"]
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("explore=clock&place=2", r"must name an explorable of its page, one of \['decay'\]"),
+        ("explore=decay&weigth=2", r"must name parts of the state of decay, got \['weigth'\]"),
+    ],
+)
+def test_a_state_that_no_explorable_of_the_page_has_is_refused(state, said):
+    record = {"a": {"state": {"_esm": 'export default explorable({ name: "decay" })', "weight": 0.9}}}
+    body = f'<button class="pa-try" type="button" data-state="{escape(state)}">'
+    context = {"body": script(STATE, {"state": record}) + body}
+    with pytest.raises(TryError, match=said):
+        check_tries(None, "page", None, context, None)
+
+
 # Margin notes
 
 
@@ -313,33 +516,6 @@ def test_on_a_wide_page_notes_stand_beside_their_paragraph(still):
     assert not still.locator(".pa-note summary").first.is_visible()
     width = still.get_by_text("Nine words stand").evaluate("p => p.clientWidth / 17")
     assert 37 < width < 39  # the text column, in rem
-
-
-def test_on_a_wide_page_claims_stand_beside_what_they_prove_and_in_the_column_once_opened(read):
-    page = read()
-    block = page.locator(".pa-noted:has(.pa-proved)").first
-    shown, proved = block.locator(".cell_output").first, block.locator(".pa-proved")
-    figure, beside = shown.bounding_box(), proved.bounding_box()
-    assert beside["x"] > figure["x"] + figure["width"]
-    assert beside["x"] + beside["width"] < 1280
-    assert figure["y"] - 20 < beside["y"] < figure["y"] + figure["height"]
-    proved.locator("summary").click()
-    figure, below = shown.bounding_box(), proved.bounding_box()
-    assert abs(below["x"] - figure["x"]) < 2
-    assert below["y"] >= figure["y"] + figure["height"]
-    assert abs(below["width"] - figure["width"]) < 2
-    assert proved.locator("summary").evaluate("s => s.getBoundingClientRect().bottom <= innerHeight")
-
-
-def test_at_390_px_claims_follow_in_the_text(read):
-    page = read(**PHONE)
-    block = page.locator(".pa-noted:has(.pa-proved)").first
-    shown, proved = (
-        block.locator(".cell_output").first.bounding_box(),
-        block.locator(".pa-proved").bounding_box(),
-    )
-    assert abs(proved["x"] - shown["x"]) < 2
-    assert proved["y"] >= shown["y"] + shown["height"]
 
 
 def test_at_390_px_a_note_is_a_fold_in_the_text(read):
@@ -405,17 +581,20 @@ def test_without_script_everything_is_a_plain_fold(chromium, small):
     context = chromium.new_context(java_script_enabled=False, viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.goto(f"{small.as_uri()}/small.html")
+    page.locator("#tick-1").click()
     assert page.locator("#claim-1").is_visible()
-    assert page.get_by_text("about half").is_visible()
-    assert not page.locator("#claim-4").is_visible()
+    page.get_by_role("link", name="back to the text").click()
+    assert not page.locator("#claim-1").is_visible()
+    assert page.get_by_text("about half", exact=True).is_visible()
+    assert not page.locator("#tick-4").is_visible()
     page.locator(".pa-veil > summary").first.click()
-    assert page.locator("#claim-4").is_visible()
+    assert page.locator("#tick-4").is_visible()
     page.locator(".pa-deeper > summary").click()
-    assert page.locator("#claim-7").is_visible()
+    assert page.locator("#tick-7").is_visible()
+    for name in ("how it was measured", "how it was drawn", "the code"):  # no switch could show them
+        assert page.locator("summary", has_text=name).first.is_visible()
     page.locator(".pa-how > summary", has_text="set-up").click()
     assert page.locator("pre", has_text="import torch").is_visible()
-    for name in ("how it was drawn", "the code"):  # no switch could show them
-        assert page.locator("summary", has_text=name).is_visible()
     assert page.get_by_text("Five seeds.").is_visible()
     assert page.get_by_role("button", name="Show all code").count() == 0
     context.close()
@@ -423,10 +602,7 @@ def test_without_script_everything_is_a_plain_fold(chromium, small):
 
 def test_on_paper_claims_answers_and_notes_show_and_code_stays_folded(read):
     page = read()
-    page.locator("#claim-1").wait_for()
-    page.locator("#guess-1 summary", has_text="how it was measured").evaluate(
-        "s => s.parentElement.open = true"
-    )
+    page.locator("#code-of-claim-4").evaluate("fold => { fold.classList.add('pa-asked'); fold.open = true; }")
     page.emulate_media(media="print")
     for said in (
         "It folds",

@@ -24,6 +24,7 @@ from paying_attention.page import (
     reading_time,
     svg_figures,
 )
+from paying_attention.page.claim_cards import ClaimCards
 from paying_attention.page.deeper import Beliefs, Deeper, WaitingSetup
 from paying_attention.page.guess import Guesses
 from paying_attention.page.margin_notes import MarginNotes
@@ -58,7 +59,7 @@ BEFORE = [
 
 # while a page is read: each step by the number from which docutils counts
 TRANSFORMS = {
-    400: [Beliefs],
+    400: [Beliefs, explorables.TryThis],
     880: [InlineFigures],  # all else has been read, and no picture been gathered for copying
 }
 READ = [cards.name_terms, reading_time.remember]
@@ -76,6 +77,7 @@ POST_TRANSFORMS = {
         Practice,
         WaitingSetup,  # answers are veiled, and cells not yet rearranged
         Proofs,
+        ClaimCards,  # cells are rearranged, and answers veiled
         MarginNotes,
         formulas.Unbroken,
         Deeper,  # all inside is in its place
@@ -86,6 +88,7 @@ HEADS = [
     sharing.describe_page,
     practice.fill_launch,  # after the theme has made its menu
     explorables.move_state,  # after MyST-NB has added the state
+    explorables.check_tries,
 ]
 
 # after the build, on the written files

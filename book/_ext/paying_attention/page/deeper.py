@@ -1,7 +1,7 @@
 """What leads away from the line of a page is folded, its set-up waits, and its beliefs have colours.
 
-A section whose title begins with "Going deeper: " becomes a fold. Beside its title stands how many claims are
-inside, so that none seems to be missing. In JupyterLab it is a section like any other; in print it is open.
+A section whose title begins with "Going deeper: " becomes a fold. In JupyterLab it is a section like any
+other; in print it is open.
 
 The first cell tagged ``setup`` imports what a notebook needs, so it opens the notebook. On a page, where it
 is folded (see ``proof``), it would stand between a question and its picture: it moves behind the first code
@@ -17,8 +17,8 @@ from docutils import nodes
 from sphinx.transforms import SphinxTransform
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from paying_attention.html_element import element, text
-from paying_attention.page.proof import has_tag, is_cell, is_claim
+from paying_attention.html_element import element
+from paying_attention.page.proof import has_tag, is_cell
 
 MARK = "Going deeper: "
 
@@ -45,24 +45,14 @@ def level(section: nodes.section) -> int:
     return depth
 
 
-def claims_inside(section: nodes.section) -> list[nodes.Node]:
-    """Return a line that says how many claims a section has, or nothing if it has none."""
-    count = sum(is_claim(node) for node in section.findall(nodes.raw))
-    if not count:
-        return []
-    words = "✓ 1 claim" if count == 1 else f"✓ {count} claims"
-    return [element("span", text(words), class_="pa-inside")]
-
-
 def fold(section: nodes.section) -> None:
     """Put a section into a fold that has its title as summary."""
     title, *held = section.children
     heading = element(f"h{level(section)}", *title.children)
-    inside = claims_inside(section)
     section.children = []
     section += element(
         "details",
-        element("summary", heading, *inside),
+        element("summary", heading),
         element("div", *held, class_="pa-deep"),
         class_="pa-deeper",
     )

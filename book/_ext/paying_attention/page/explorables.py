@@ -1,4 +1,4 @@
-"""Explorables: one on a page that is no notebook, the state of each behind its place, weights on demand.
+"""Explorables: one on a page that is no notebook, the state of each behind its place, what to try, weights.
 
 The directive ``explorable`` shows a widget of `attnlib.widgets`, live.
 
@@ -6,6 +6,10 @@ MyST-NB writes the state of all widgets of a notebook into the head, up to 650 k
 first word. Here each view is followed by what it needs, and the script that wakes it is the first that a page
 asks for: `hydrate-widgets.js` brings an explorable to life as soon as the page has been read so far. Parts of
 a state whose names begin with "late_" stand at the end of the page: it can begin without them.
+
+A link to a state, ``[Turn it by 90°](#explore=plane&turn=90)``, becomes a button that puts the explorable of
+that name there; what it does not name goes back to how it was at first. In JupyterLab it reads as a link. A
+name or a part of a state that the page does not have stops the build.
 
 A page that was opened from the disk may not read a file, but it may load a script. So the weights of the
 model that writes are a script of the site, which `hydrate-widgets.js` loads when a reader lets the model
@@ -18,10 +22,16 @@ import base64
 import json
 import re
 import uuid
+from html import unescape
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx.errors import SphinxError
+from sphinx.transforms import SphinxTransform
+
+from paying_attention.html_element import element
 
 STATE = "application/vnd.jupyter.widget-state+json"
 LATE = "application/vnd.pa.late-state+json"
@@ -103,6 +113,56 @@ def move_state(app, pagename, templatename, context, doctree) -> None:
     source = context["pathto"]("_static/hydrate-widgets.js", 1)
     wake = f'<script async fetchpriority="high" src="{source}"></script>\n'
     context["metatags"] = context.get("metatags", "") + wake
+
+
+STATES = re.compile(rf'<script type="{re.escape(STATE)}">(.*?)</script>', re.DOTALL)
+NAMED = re.compile(r'explorable\(\{\s*name: "(\w+)"')  # how a front end says its name
+TRIED = re.compile(r'<button[^>]* data-state="([^"]+)"')
+
+
+class TryError(SphinxError):
+    """A button for a state that no explorable of its page has."""
+
+    category = "Explorables"
+
+
+class TryThis(SphinxTransform):
+    """Make a button of each link to a state, before MyST looks for a heading of that name."""
+
+    def apply(self, **_: object) -> None:
+        """Make those of a page."""
+        for link in list(self.document.findall(nodes.reference)):
+            state = link.get("refuri", "")
+            if state.startswith("#explore="):
+                link.replace_self(
+                    element("button", *link.children, class_="pa-try", type="button", data_state=state[1:])
+                )
+
+
+def parts_by_name(body: str) -> dict[str, set[str]]:
+    """Return the parts of the state of each explorable in a page."""
+    found = {}
+    for held in STATES.findall(body):
+        for record in json.loads(held)["state"].values():
+            name = NAMED.search(record["state"].get("_esm", ""))
+            if name:
+                found[name[1]] = set(record["state"])
+    return found
+
+
+def check_tries(app, pagename, templatename, context, doctree) -> None:
+    """Refuse a button for what is not on its page."""
+    body = context.get("body") or ""
+    known = parts_by_name(body) if TRIED.search(body) else {}
+    for state in map(unescape, TRIED.findall(body)):
+        (_, name), *parts = parse_qsl(state, keep_blank_values=True)
+        if name not in known:
+            raise TryError(
+                f"{pagename}: #{state} must name an explorable of its page, one of {sorted(known)}"
+            )
+        strange = [part for part, _ in parts if part not in known[name]]
+        if strange:
+            raise TryError(f"{pagename}: #{state} must name parts of the state of {name}, got {strange}")
 
 
 def weights_script() -> str:

@@ -4,10 +4,17 @@ A markdown cell tagged ``guess`` asks. Its metadata say what is right: ``"guess"
 one of the choices in its list, or ``{"answer": 44, "unit": "steps", "within": 3}`` for a number. Veiled are
 the cells tagged ``answer`` that follow, or what stands in a ``<details>`` of the cell itself. Without script
 the veil is a plain fold.
+
+What is said to a choice stands beside the answer: ``"says": {"nearly everything": "That would need ..."}``, a
+sentence or two for some choices or all of them; for a number ``"low"`` and ``"high"``, said to a guess that
+is too low or too high. Without script, and on paper, they follow the answer.
 """
 
 from __future__ import annotations
 
+import re
+
+from attnlib.learn._show import inline
 from docutils import nodes
 from sphinx.errors import SphinxError
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -95,6 +102,27 @@ def facts(guess: dict) -> dict[str, str]:
     return known
 
 
+TOO = {"low": "a smaller number", "high": "a larger number"}
+
+
+def replies(guess: dict) -> list[nodes.Node]:
+    """Return what is said to each choice, as a list that the page's script looks into; or nothing."""
+    says, listed = guess.get("says", {}), guess["choices"]
+    known = {choice: (str(at), choice) for at, choice in enumerate(listed)} if listed else {}
+    known = known or {kind: (kind, words) for kind, words in TOO.items()}
+    strange = [choice for choice in says if choice not in known]
+    if strange:
+        raise GuessError(f"`says` must name some of {list(known)}, got {strange}; mend the cell's metadata")
+    rows = []
+    for choice, (place, words) in known.items():
+        if choice not in says:
+            continue
+        html = re.sub(r"\*([^*]+)\*", r"<em>\1</em>", inline(says[choice]))
+        told = element("dd", nodes.raw("", html, format="html"))
+        rows.append(element("div", element("dt", text(f"{words}:")), text(" "), told, data_said=place))
+    return [element("dl", *rows, class_="pa-replies")] if rows else []
+
+
 def make_card(card: nodes.Element, number: int) -> None:
     """Replace the cell by a card."""
     answer = own_answer(card) + following_answers(card)
@@ -106,6 +134,7 @@ def make_card(card: nodes.Element, number: int) -> None:
         "details",
         element("summary", text("Answer")),
         element("div", *answer, class_="pa-answer"),
+        *replies(card["guess"]),
         class_="pa-veil",
     )
     asked = element("div", *card.children, class_="pa-question")

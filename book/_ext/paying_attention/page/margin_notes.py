@@ -1,8 +1,7 @@
-"""What qualifies or proves a paragraph stands in the margin beside it.
+"""A source or an aside stands in the margin beside its paragraph.
 
-A block quote is a note to what stands before it. Claims belong to the output of their cell or, where it has
-none, to what stands before it. On a narrow page a note is a small fold below, and claims follow in the text.
-The style of the page decides, without script: the fold is a ``<details>`` that a wide page holds open.
+A block quote is a note to what stands before it. On a narrow page a note is a small fold below. The style of
+the page decides, without script: the fold is a ``<details>`` that a wide page holds open.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from paying_attention.html_element import element, html_element, text
+from paying_attention.page.proof import has_tag, is_cell
 
 ANNOTATED = (
     nodes.paragraph,
@@ -22,7 +22,7 @@ ANNOTATED = (
 )
 
 
-def has_class(node: nodes.Node, name: str) -> bool:
+def has_class(node: nodes.Node | None, name: str) -> bool:
     """Tell whether a node is an element that an extension made, of this class."""
     return isinstance(node, html_element) and node["html"].get("class") == name
 
@@ -48,31 +48,32 @@ def put_beside(neighbour: nodes.Element, made: html_element) -> None:
     neighbour += made
 
 
-def put_after(node: nodes.Element, made: html_element) -> None:
-    """Put what was made of a node beside what stands before the node, or else in its place."""
-    at = node.parent.index(node)
-    neighbour = node.parent.children[at - 1] if at else None
-    if isinstance(neighbour, ANNOTATED) or has_class(neighbour, "pa-noted"):
-        node.parent.remove(node)
-        put_beside(neighbour, made)
-    else:
-        node.replace_self(made)
+def is_unseen(node: nodes.Node) -> bool:
+    """Tell whether a node is a cell that shows nothing until its code is asked for."""
+    return is_cell(node) and not any("cell_output" in child.get("classes", []) for child in node.children)
+
+
+def before(node: nodes.Node) -> nodes.Node | None:
+    """Return what a reader sees before a node, or None if it comes first."""
+    seen = [
+        n
+        for n in node.parent.children[: node.parent.index(node)]
+        if not is_unseen(n) or not has_tag(n, "proof")
+    ]
+    return seen[-1] if seen else None
 
 
 class MarginNotes(SphinxPostTransform):
-    """Put the block quotes and the claims of a page into its margin."""
+    """Put the block quotes of a page into its margin."""
 
     formats = ("html",)
 
     def run(self, **_: object) -> None:
         """Put each beside what it belongs to, in the order of the page."""
-        for node in list(self.document.findall()):
-            if isinstance(node, nodes.block_quote):
-                put_after(node, note(node))
-            elif has_class(node, "pa-proved"):
-                cell = node.parent
-                cell.remove(node)
-                if cell.children:
-                    put_beside(cell, node)
-                else:
-                    put_after(cell, node)
+        for quote in list(self.document.findall(nodes.block_quote)):
+            neighbour = before(quote)
+            if isinstance(neighbour, ANNOTATED) or has_class(neighbour, "pa-noted"):
+                quote.parent.remove(quote)
+                put_beside(neighbour, note(quote))
+            else:
+                quote.replace_self(note(quote))

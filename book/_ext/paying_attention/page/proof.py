@@ -1,9 +1,8 @@
-"""A cell that measures shows what it found, and keeps its code one click away.
+"""A cell that measures shows what it found; its code waits until it is asked for.
 
-A code cell tagged ``proof`` becomes: its figures and texts, its claims as one block, a fold with its code.
-While the fold is closed, a claim says what was measured and keeps its sentence, which the text says too.
-Neighbours share a block as far as one figure and its claims go. The fold of what only prepares, or of a mere
-figure or explorable, is hidden until all code is asked for. A cell tagged ``setup`` is folded too.
+A code cell tagged ``proof`` becomes its figures and texts, and a fold with its code, which shows when all
+code does, or when the card of a claim asks for it. Where its claims were, `claim_cards` finds a place.
+Neighbours share a block as far as one figure and its claims go. A cell tagged ``setup`` is folded too.
 """
 
 from __future__ import annotations
@@ -16,13 +15,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from paying_attention.html_element import element, text
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
 CLAIM = re.compile(r'<div class="pa-line pa-good" id="claim-(\d+)"')
-SETTING = re.compile(r' <span class="pa-setting">.*?</span>', re.DOTALL)
-# label and sentence, what was measured, and what was required of it
-FIGURES = re.compile(
-    r'(<strong>.*?)( <span class="pa-measured">)(measured: )(.*?)(; required: .*?)?</span>', re.DOTALL
-)
 
 
 def is_cell(node: nodes.Node) -> bool:
@@ -78,14 +71,6 @@ def is_drawn(node: nodes.Node) -> bool:
     return isinstance(node, nodes.figure) or bool(list(node.findall(nodes.image)))
 
 
-def is_mere(outputs: list[nodes.Node], claims: list[nodes.Node]) -> bool:
-    """Tell whether a block only prepares, or draws a figure or an explorable: its code proves nothing."""
-    drawn = any(
-        is_drawn(node) or any(WIDGET in raw.astext() for raw in node.findall(nodes.raw)) for node in outputs
-    )
-    return not claims and (drawn or not outputs)
-
-
 def summary(outputs: list[nodes.Node], claims: list[nodes.Node]) -> str:
     """Return what the fold of a block is called."""
     if claims:
@@ -93,58 +78,61 @@ def summary(outputs: list[nodes.Node], claims: list[nodes.Node]) -> str:
     return "how it was drawn" if any(is_drawn(node) for node in outputs) else "the code"
 
 
-def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how") -> nodes.Element:
+def fold(words: str, cells: list[nodes.Element], kind: str = "pa-how", **attributes: str) -> nodes.Element:
     """Return a fold with the code of the cells."""
     sources = [node for cell in cells for node in part(cell, "cell_input")]
     code = [nodes.container("", source, classes=["cell_input"]) for source in sources]
-    return element("details", element("summary", text(words)), *code, class_=kind)
+    return element("details", element("summary", text(words)), *code, class_=kind, **attributes)
 
 
-def in_full(html: str) -> str:
-    """Return a part of a claim that shows when its fold is open."""
-    return f'<span class="pa-says">{html}</span>'
+class claimed(nodes.General, nodes.Element):  # noqa: N801 (docutils names visitors after it)
+    """Where claims were made, until `claim_cards` knows which sentence says each."""
 
 
-def figures_first(claim: nodes.raw) -> nodes.raw:
-    """Return a claim that says what was measured; its sentence, which the text says too, is folded."""
-
-    def parted(line: re.Match) -> str:
-        sentence, begins, word, figures, required = line.groups(default="")
-        return in_full(sentence) + begins + in_full(word) + figures + in_full(required) + "</span>"
-
-    line = SETTING.sub(lambda found: in_full(found[0]), FIGURES.sub(parted, claim.astext()))
-    return nodes.raw("", line, format="html")
+def place_of(claims: list[nodes.Node], said: list[str | None]) -> claimed:
+    """Return the place of some claims: their numbers and lines, the code, and words of the sentences."""
+    lines = [(claim_number(claim), claim.astext()) for claim in claims]
+    return claimed(claims=lines, code=f"code-of-claim-{lines[0][0]}", said=said)
 
 
-def proved(claims: list[nodes.Node], code: nodes.Element) -> nodes.Element:
-    """Return claims with the fold of their code: what a wide page shows in its margin."""
-    lines = [figures_first(claim) for claim in claims]
-    return element("div", element("div", *lines, class_="pa-claims"), code, class_="pa-proved")
+def said_in(cells: list[nodes.Element]) -> list[str | None]:
+    """Return what the metadata of cells say about the sentences of their claims, one for each claim."""
+    told = []
+    for cell in cells:
+        claims = [node for node in part(cell, "cell_output") if is_claim(node)]
+        words = cell.get("cell_metadata", {}).get("said", [])[: len(claims)]
+        told += words + [None] * (len(claims) - len(words))
+    return told
 
 
 def show_proof(cells: list[nodes.Element]) -> None:
-    """Put a block of cells into the first of them: outputs, claims, code."""
+    """Put a block of cells into the first of them: outputs, the place of its claims, code."""
     first = cells[0]
     outputs = [node for cell in cells for node in found(cell)]
     claims = [node for cell in cells for node in part(cell, "cell_output") if is_claim(node)]
-    kind = "pa-how pa-mere" if is_mere(outputs, claims) else "pa-how"
-    code = fold(summary(outputs, claims), cells, kind)
+    places = [place_of(claims, said_in(cells))] if claims else []
+    code = fold(summary(outputs, claims), cells, **({"id": places[0]["code"]} if places else {}))
     shown = [nodes.container("", *outputs, classes=["cell_output"])] if outputs else []
     first["classes"] = list(dict.fromkeys(name for cell in cells for name in cell["classes"]))
     for cell in cells[1:]:
         cell.parent.remove(cell)
     first.children = []
-    first += [*shown, proved(claims, code) if claims else code]
+    first += [*shown, code]
+    first.parent.insert(first.parent.index(first) + 1, places)
 
 
-def gather_claims(output: nodes.Element) -> None:
-    """Make one block of each run of claims among the outputs of a cell that is shown as it stands."""
-    children = []
-    for claims, run in groupby(output.children, is_claim):
-        nodes_of_run = list(run)
-        children += [element("div", *nodes_of_run, class_="pa-claims")] if claims else nodes_of_run
-    output.children = []
-    output += children
+def take_claims(cell: nodes.Element) -> None:
+    """Take the claims out of a cell that is shown as it stands; their place is behind it."""
+    claims = [node for node in part(cell, "cell_output") if is_claim(node)]
+    if not claims:
+        return
+    place = place_of(claims, said_in([cell]))
+    for claim in claims:
+        claim.parent.remove(claim)
+    for output in [node for node in cell.children if "cell_output" in node["classes"] and not node.children]:
+        cell.remove(output)
+    cell["ids"].append(place["code"])
+    cell.parent.insert(cell.parent.index(cell) + 1, place)
 
 
 class Proofs(SphinxPostTransform):
@@ -164,6 +152,5 @@ class Proofs(SphinxPostTransform):
                     code = fold("set-up", [cell])
                     cell.children = []
                     cell += [code, *outputs]
-        for output in list(self.document.findall(nodes.container)):
-            if "cell_output" in output["classes"]:
-                gather_claims(output)
+        for cell in list(self.document.findall(is_cell)):
+            take_claims(cell)
