@@ -179,8 +179,8 @@ def attention(
 
     Chapter 3 builds it, chapter 7 counts its cost.
     """
-    if mask is bias is scale is softcap is sink is None:
-        out = at_once(q, k, v, causal)
+    if bias is scale is softcap is sink is None:
+        out = at_once(q, k, v, mask, causal)
         if out is not None:
             return out
     return attend(

@@ -21,6 +21,7 @@ from attnlib.backends.blocks import SMALL, in_blocks, saves
 from attnlib.backends.dense import dense_attention
 from attnlib.backends.fused import fused_attention, kernel_mask
 from attnlib.backends.tiled import tiled
+from attnlib.mask_rules import MaskRule
 
 # backward, kernels find weights again from the logarithm of a sum, which rounds such scores by more than 1
 LARGEST_SCALE = 1e6
@@ -30,8 +31,10 @@ STRUCTURED = {"varlen": varlen, "flex": flex}  # what reads a rule without its t
 TILE = 512  # rows and columns of a tile
 
 
-def at_once(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor | None:
-    """Compute the ordinary case, which needs no check that takes as long as a small kernel; else None."""
+def at_once(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | MaskRule | None, causal: bool) -> Tensor | None:
+    """Compute the ordinary cases, which need no check that takes as long as a small kernel; else None."""
+    if mask is not None:
+        return _one_query(q, k, v, mask, causal)
     if not fits_kernel(q, k, v) or not (
         causal is False or (causal is True and same_length(q.shape[2], k.shape[2]))
     ):
@@ -42,6 +45,26 @@ def at_once(q: Tensor, k: Tensor, v: Tensor, causal: bool) -> Tensor | None:
     return first_derivatives_only(
         F.scaled_dot_product_attention(q, k, v, is_causal=causal, enable_gqa=grouped)
     )
+
+
+def _one_query(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | MaskRule, causal: bool) -> Tensor | None:
+    """Compute a step of decoding on the CPU behind a mask, if there is nothing else to it."""
+    if (
+        not isinstance(mask, Tensor)
+        or mask.dtype != torch.bool
+        or mask.ndim != 4
+        or torch.compiler.is_compiling()
+    ):
+        return None
+    if not (fits_kernel(q, k, v) and q.device.type == mask.device.type == "cpu" and isinstance(causal, bool)):
+        return None
+    (B, H, T, D), S = q.shape, k.shape[2]
+    if T != 1 or S == 0 or v.shape[3] != D or mask.shape[2:] != (1, S) or _forward_ad():
+        return None
+    if mask.shape[0] not in (1, B) or mask.shape[1] not in (1, H) or Plan(q, k, v).needs_gradient():
+        return None
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=k.shape[1] != H)
+    return None if not_finite(out) else out  # what a mask hides may have reached it
 
 
 def attend(plan: Plan) -> Tensor:

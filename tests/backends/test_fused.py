@@ -5,7 +5,7 @@ import torch
 
 from attnlib import attention, causal_mask
 from attnlib._plan import Plan
-from attnlib.backends.choose import attend
+from attnlib.backends.choose import at_once, attend
 from attnlib.instruments.counters import count_peak_bytes
 from tests import DEVICE, assert_close, randn, reference
 
@@ -48,3 +48,53 @@ def test_dropout_reaches_the_kernel_with_a_bias_that_is_wider_than_the_queries()
     bias = torch.zeros(5, 5, device=DEVICE)
     first, again = (attend(Plan(q, q, q, bias=bias, dropout=0.5)) for _ in range(2))
     assert not torch.equal(first, again)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("heads", [1, 4])
+@pytest.mark.parametrize("kv_heads", [2, 4])
+def test_a_step_behind_a_mask_is_computed_at_once_and_rightly(kv_heads, heads, causal):
+    q, k, v = randn(3, 4, 1, 8), randn(3, kv_heads, 7, 8, seed=1), randn(3, kv_heads, 7, 8, seed=2)
+    mask = randn(3, heads, 1, 7, seed=3) > 0
+    mask[1] = False
+    mask[2, 0, 0] = torch.arange(7, device=DEVICE) > 2
+    got = at_once(q, k, v, mask, causal)
+    assert (got is None) == (DEVICE.type != "cpu")
+    assert_close(attention(q, k, v, mask, causal=causal), reference.attention(q, k, v, mask))
+    if got is not None:
+        assert_close(got, reference.attention(q, k, v, mask))
+        assert not got[1].any()
+    if DEVICE.type == "cpu":  # what it hides is felt by nobody
+        mask[2, :, 0, 0] = False
+        want = reference.attention(q, k, v, mask)
+        k[2, :, 0], v[2, :, 0] = torch.nan, torch.inf
+        assert at_once(q, k, v, mask, causal) is None
+        assert_close(attention(q, k, v, mask, causal=causal), want)
+
+
+ONE = randn(2, 4, 1, 8), randn(2, 4, 7, 8, seed=1), randn(2, 4, 7, 8, seed=2)
+SEEN = torch.ones(2, 1, 1, 7, dtype=torch.bool, device=DEVICE)
+
+
+@pytest.mark.parametrize(
+    ("changes", "mask", "causal"),
+    [
+        ({}, SEEN.float(), False),
+        ({}, SEEN[:, 0], False),
+        ({}, SEEN[..., :6], False),
+        ({}, SEEN.expand(2, 2, 1, 7), False),
+        ({}, SEEN[:1].expand(3, 1, 1, 7), False),
+        ({}, SEEN.tolist(), False),
+        ({}, SEEN.to("meta"), False),
+        ({}, SEEN, "no"),
+        ({0: randn(2, 4, 2, 8)}, SEEN, False),
+        ({0: randn(2, 4, 2, 8)}, SEEN.expand(2, 1, 2, 7), False),
+        ({0: randn(2, 4, 1, 8).requires_grad_()}, SEEN, False),
+        ({2: randn(2, 4, 7, 8).requires_grad_()}, SEEN, False),
+        ({2: randn(2, 4, 7, 6)}, SEEN, False),
+        ({1: randn(2, 4, 0, 8), 2: randn(2, 4, 0, 8)}, SEEN[..., :0], False),
+    ],
+)
+def test_what_is_more_than_a_step_behind_a_mask_goes_the_long_way(changes, mask, causal):
+    q, k, v = (changes.get(i, x) for i, x in enumerate(ONE))
+    assert at_once(q, k, v, mask, causal) is None
