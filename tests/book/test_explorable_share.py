@@ -241,7 +241,7 @@ def test_what_a_fixed_state_loses_is_pythons_number_wherever_it_is_moved(host): 
         )
         assert shown["attention"] == pytest.approx(expected["attention"], abs=1e-9)
         if now["noise"]:
-            assert shown["floor"] == pytest.approx(expected["floor"], abs=1e-9)
+            assert shown["bound"] == pytest.approx(expected["bound"], abs=1e-9)
         else:
             assert shown["linear"] == pytest.approx(expected["linear"], abs=1e-9)
         assert page.locator("li[data-kind=linear]").is_visible() is (not now["noise"])
@@ -312,7 +312,7 @@ def test_every_kind_has_its_mark_and_its_name_once(host):  # noqa: F811
     }
     assert len(shapes) == 3
     page.evaluate("model.set('d', 2)")
-    assert page.locator("li[data-kind^=network]:visible").all_inner_texts() == ["GRU: 0.85 lost in a trial."]
+    assert page.locator("li[data-kind^=network]:visible").all_inner_texts() == ["GRU: error 0.85 in one run."]
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from attnlib.widgets import FixedState
 
 
 def test_what_a_fixed_state_loses_by_hand():
-    assert FixedState(d=1, n=2, noise=0.0).numbers() == {"linear": 0.5, "floor": 0.0, "attention": 0.0}
+    assert FixedState(d=1, n=2, noise=0.0).numbers() == {"linear": 0.5, "bound": 0.0, "attention": 0.0}
     assert FixedState(d=4, n=3, noise=0.0).numbers()["linear"] == 0
-    floors = [FixedState(d=4, n=n, noise=0.3).numbers()["floor"] for n in (4, 8, 16, 32)]
-    assert floors == pytest.approx([0.083, 0.287, 0.536, 0.732], abs=5e-4)
+    bounds = [FixedState(d=4, n=n, noise=0.3).numbers()["bound"] for n in (4, 8, 16, 32)]
+    assert bounds == pytest.approx([0.083, 0.287, 0.536, 0.732], abs=5e-4)
     assert FixedState(n=64, noise=0.5).numbers()["attention"] == pytest.approx(0.25 / 1.25)
     assert repr(FixedState()) == "FixedState(d=4, n=8, noise=0.3, 0 measured)"
 

@@ -1,9 +1,9 @@
-"""How much of what was read can be given back? A memory of fixed size against one that grows.
+"""How well can what was read be given back? A state of fixed size against one that grows.
 
-Both read n random numbers, each with its place, and are then asked for every place. What is kept in between
-is numbers between -1 and 1, each blurred by the same noise: that is their precision. `lost` is the mean
-squared error of the answers. The numbers read have variance 1, so 0 means that all comes back, and 1 that
-nothing does. Chapter 1 of the book measures it.
+Both read n random numbers, each with its position, and have to answer for every position. What is kept in
+between is numbers between -1 and 1, each with the same noise added: that is their precision. `lost` is the
+mean squared error of the answers. The numbers read have variance 1, so 0 means that all are exact, and 1 is
+the error of answering 0 always. Chapter 1 of the book measures it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from attnlib.instruments.settings import describe, note
 KEY_DIM = 16  # numbers that a growing memory spends on finding an entry again
 
 
-def with_places(x: Tensor) -> Tensor:
-    """Put beside each number a one-hot vector of its place.
+def with_positions(x: Tensor) -> Tensor:
+    """Put beside each number a one-hot vector of its position.
 
     Args:
         x: Numbers ``(B, n)``.
@@ -35,14 +35,14 @@ def with_places(x: Tensor) -> Tensor:
 
 
 def three_layers(inputs: int, width: int, outputs: int) -> nn.Sequential:
-    """Return a network that can learn any smooth function: the readers are never what is in the way."""
+    """Return a network that can learn any smooth function: what answers is never the limit."""
     return nn.Sequential(
         nn.Linear(inputs, width), nn.GELU(), nn.Linear(width, width), nn.GELU(), nn.Linear(width, outputs)
     )
 
 
 class FreeEncoder(nn.Module):
-    """See all n numbers at once and keep d: more than a network that reads one after the other can do.
+    """Take all n numbers at once and keep d: more than a network that reads one after the other can do.
 
     Args:
         d: How many to keep.
@@ -85,16 +85,16 @@ class Summary(nn.Module):
     def keep(self, x: Tensor) -> Tensor:
         """Read ``(B, n)`` and return all that is kept, between -1 and 1: ``(B, 1, d)``."""
         _check_numbers(x, self.n)
-        return self.reader(with_places(x))[:, -1:]
+        return self.reader(with_positions(x))[:, -1:]
 
     def give_back(self, kept: Tensor) -> Tensor:
-        """Answer for every place ``(B, n)`` from what was kept."""
-        place = torch.eye(self.n, device=kept.device).expand(len(kept), -1, -1)
-        return self.answer(torch.cat([kept.expand(-1, self.n, -1), place], -1))[..., 0]
+        """Answer for every position ``(B, n)`` from what was kept."""
+        position = torch.eye(self.n, device=kept.device).expand(len(kept), -1, -1)
+        return self.answer(torch.cat([kept.expand(-1, self.n, -1), position], -1))[..., 0]
 
 
 class Store(nn.Module):
-    """Keep a key and d numbers for each of the n numbers, and look up the one that is asked for.
+    """Keep a key and d numbers for each of the n numbers, and attend to the one that is needed.
 
     Args:
         d: How many numbers to keep of each.
@@ -119,14 +119,14 @@ class Store(nn.Module):
     def keep(self, x: Tensor) -> Tensor:
         """Read ``(B, n)`` and return all that is kept, between -1 and 1: ``(B, n, KEY_DIM + d)``."""
         _check_numbers(x, self.n)
-        return torch.tanh(self.write(with_places(x)))
+        return torch.tanh(self.write(with_positions(x)))
 
     def give_back(self, kept: Tensor) -> Tensor:
-        """Answer for every place ``(B, n)`` from what was kept."""
+        """Answer for every position ``(B, n)`` from what was kept."""
         keys, values = kept[..., :KEY_DIM], kept[..., KEY_DIM:]
         found = attention(self.query.weight.expand(len(kept), -1, -1), keys, values)  # (B, n, d)
-        place = torch.eye(self.n, device=kept.device).expand(len(kept), -1, -1)
-        return self.answer(torch.cat([found, place], -1))[..., 0]
+        position = torch.eye(self.n, device=kept.device).expand(len(kept), -1, -1)
+        return self.answer(torch.cat([found, position], -1))[..., 0]
 
 
 def _check_numbers(x: Tensor, n: int) -> None:
@@ -135,7 +135,7 @@ def _check_numbers(x: Tensor, n: int) -> None:
 
 
 def squared_error(memory: nn.Module, noise: float, B: int, generator: torch.Generator) -> Tensor:
-    """Let a memory read B times, blur what it kept, and return the mean squared error of what it gives back.
+    """Let a memory read B times, add noise to what it kept, and return the mean squared error of its answers.
 
     Args:
         memory: A `Summary` or a `Store`, on the generator's device.
@@ -200,28 +200,28 @@ def train_memory(
 
 @torch.no_grad()
 def lost(memory: nn.Module, noise: float, *, count: int = 4000, seed: int = 999) -> float:
-    """Measure which share of what it read a memory cannot give back: 0 is everything, 1 is nothing.
+    """Measure the mean squared error of a trained memory: 0 is exact, 1 is answering 0 always.
 
     Args:
         memory: A trained `Summary` or `Store`.
         noise: Standard deviation of the noise on every number kept.
-        count: How many sequences to ask it for.
+        count: How many sequences to measure.
         seed: Of the sequences and the noise.
 
     Returns:
-        The mean squared error over all places.
+        The mean squared error over all positions.
     """
     device = next(memory.parameters()).device
     return squared_error(memory, noise, count, torch.Generator(device).manual_seed(seed)).item()
 
 
 def linear_line(d: int, n: int) -> float:
-    """Return the least that is lost if the answers are linear in the d numbers kept, whatever wrote them."""
+    """Return the least error if the answers are linear in the d numbers kept, whatever wrote them."""
     return max(0.0, 1 - d / n)
 
 
-def noise_floor(d: int, n: int, noise: float) -> float:
-    """Return what no encoder and no reader gets below, if d numbers between -1 and 1 are kept with noise.
+def lower_bound(d: int, n: int, noise: float) -> float:
+    """Return the error that no model gets below, if d numbers between -1 and 1 are kept with noise.
 
     A number whose square is at most 1 on average, under Gaussian noise, carries at most half of
     ``log2(1 + 1 / noise²)`` bits; giving back n Gaussian numbers of variance 1 with a mean squared error D
@@ -230,10 +230,10 @@ def noise_floor(d: int, n: int, noise: float) -> float:
     Args:
         d: How many numbers are kept.
         n: How many are read.
-        noise: Standard deviation of the noise on each number kept; without any, the floor is 0.
+        noise: Standard deviation of the noise on each number kept; without any, the bound is 0.
 
     Returns:
-        The least mean squared error, averaged over the places.
+        The least mean squared error, averaged over the positions.
     """
     return (1 + noise**-2) ** (-d / n) if noise else 0.0
 
@@ -256,7 +256,7 @@ def stored() -> dict:
 
 
 def stored_fold() -> Summary:
-    """Return a trained GRU that reads two numbers and keeps one, without what reads it.
+    """Return a trained GRU that reads two numbers and keeps one, without what answers.
 
     Returns:
         A summary whose ``keep`` is trained and whose ``give_back`` is not.

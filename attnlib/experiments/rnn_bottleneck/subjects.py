@@ -1,6 +1,6 @@
-"""Who is *he*? Sentences whose subject must be kept until it is asked for, and an LSTM to watch.
+"""Who is *he*? Sentences whose subject must be kept until it is needed, and an LSTM whose gates can be read.
 
-Chapter 1 of the book watches a trained one let go.
+Chapter 1 of the book measures what a trained one keeps.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def tokens(text: str) -> Tensor:
         text: Words of `VOCABULARY`, with spaces between them.
 
     Returns:
-        Their places in the vocabulary.
+        Their rows in the vocabulary.
 
     Raises:
         ValueError: If a word is not in the vocabulary.
@@ -59,7 +59,7 @@ def who_is_he(B: int, sentences: int, generator: torch.Generator) -> tuple[Tenso
     return x, answers
 
 
-class SubjectReader(nn.Module):
+class SubjectModel(nn.Module):
     """An LSTM that says after each word who *he* would be.
 
     Args:
@@ -78,7 +78,7 @@ class SubjectReader(nn.Module):
         return self.name(self.lstm(self.word(x))[0])
 
     def watch(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Read one text step by step, as the formulas say.
+        """Run over one text step by step, as the formulas say.
 
         Args:
             x: Tokens ``(1, T)``.
@@ -88,13 +88,13 @@ class SubjectReader(nn.Module):
         """
         lstm = self.lstm
         state = cell = torch.zeros(1, lstm.hidden_size, device=x.device)
-        seen = []
+        steps = []
         for word in self.word(x).unbind(1):
             from_word = word @ lstm.weight_ih_l0.T + lstm.bias_ih_l0
             from_state = state @ lstm.weight_hh_l0.T + lstm.bias_hh_l0
             write, forget, candidate, show = (from_word + from_state).chunk(4, -1)  # PyTorch's order
             cell = forget.sigmoid() * cell + write.sigmoid() * candidate.tanh()
             state = show.sigmoid() * cell.tanh()
-            seen.append((forget.sigmoid()[0], cell[0], state[0]))
-        gates, cells, states = (torch.stack(part) for part in zip(*seen, strict=True))
+            steps.append((forget.sigmoid()[0], cell[0], state[0]))
+        gates, cells, states = (torch.stack(part) for part in zip(*steps, strict=True))
         return gates, cells, states

@@ -1,4 +1,4 @@
-"""Two translators that differ in what the decoder may attend to. Chapter 1 of the book compares them."""
+"""Two translation models, by what the decoder may attend to. Chapter 1 of the book compares them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OneVector(nn.Module):
         width: Of embeddings and states, and so of the vector.
     """
 
-    seen = 1  # how many vectors of the given width the next word is chosen from
+    inputs = 1  # how many vectors of the given width the next word is chosen from
 
     def __init__(self, source_words: int, target_words: int, width: int) -> None:
         super().__init__()
@@ -27,15 +27,15 @@ class OneVector(nn.Module):
         self.encoder = nn.GRU(width, width, batch_first=True)
         self.written_word = nn.Embedding(target_words, width)
         self.decoder = nn.GRU(width, width, batch_first=True)
-        self.next_word = nn.Linear(self.seen * width, target_words)
+        self.next_word = nn.Linear(self.inputs * width, target_words)
 
     def forward(self, source: Tensor, real: Tensor, previous: Tensor) -> Tensor:
-        """Score every word for every place of the translation.
+        """Score every word for every position of the translation.
 
         Args:
             source: Tokens ``(B, S)``.
             real: True where they are real, ``(B, S)``.
-            previous: The target token before each place ``(B, T)``.
+            previous: The target token before each position ``(B, T)``.
 
         Returns:
             Logits ``(B, T, V)``.
@@ -44,20 +44,20 @@ class OneVector(nn.Module):
         last = real.sum(1)[:, None, None].expand(-1, 1, states.shape[2]) - 1
         vector = states.gather(1, last).transpose(0, 1).contiguous()  # (1, B, C): all that is handed over
         writing = self.decoder(self.written_word(previous), vector)[0]  # (B, T, C)
-        return self.next_word(self.look(writing, states, real))
+        return self.next_word(self.context(writing, states, real))
 
-    def look(self, writing: Tensor, states: Tensor, real: Tensor) -> Tensor:
+    def context(self, writing: Tensor, states: Tensor, real: Tensor) -> Tensor:
         """Return what the next word is chosen from: here, the decoder's own state ``(B, T, C)``."""
         return writing
 
 
-class LooksBack(OneVector):
+class WithAttention(OneVector):
     """The same, and before each word the decoder attends to every state of the encoder."""
 
-    seen = 2
+    inputs = 2
 
-    def look(self, writing: Tensor, states: Tensor, real: Tensor) -> Tensor:
-        """Return the decoder's state beside what it found in the source ``(B, T, 2 C)``."""
+    def context(self, writing: Tensor, states: Tensor, real: Tensor) -> Tensor:
+        """Return the decoder's state beside its weighted average of the encoder's states ``(B, T, 2 C)``."""
         return torch.cat([writing, attention(writing, states, states, mask=real[:, None])], -1)
 
 
@@ -70,7 +70,7 @@ def number_lists(numbers: NumberWords, which: Tensor) -> tuple[Tensor, Tensor, T
 
     Returns:
         Source tokens ``(B, S)``, True where they are real ``(B, S)``, and the target token before and at each
-        place ``(B, T)``, the latter -100 behind the end.
+        position ``(B, T)``, the latter -100 behind the end.
     """
     given = which[..., None] >= 0
     source, real = _close_up(numbers.source[which], numbers.source_mask[:, 0, 0][which] & given)
@@ -90,10 +90,10 @@ def _close_up(tokens: Tensor, real: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.no_grad()
 def share_translated(translator: OneVector, numbers: NumberWords, which: Tensor) -> float:
-    """Return the share of texts translated without a single wrong word.
+    """Return the fraction of texts translated without a single wrong word.
 
-    To feed the right word before each place is enough: if every word is chosen rightly then, each is what a
-    translator that reads its own words would have read.
+    To feed the right word before each position is enough: if every word is chosen rightly then, each is what
+    a model that reads its own words would have read.
     """
     device = translator.next_word.weight.device
     source, real, previous, target = (part.to(device) for part in number_lists(numbers, which))
@@ -102,23 +102,23 @@ def share_translated(translator: OneVector, numbers: NumberWords, which: Tensor)
 
 
 def stored() -> list[dict]:
-    """Return what was measured on a GPU: for each model, width and number of steps the share by length."""
+    """Return what was measured on a GPU: for each model, width and number of steps the fraction by length."""
     return _measured()["runs"]
 
 
-def stored_look() -> tuple[list[str], list[str], Tensor]:
-    """Return where a trained `LooksBack` looked while it translated one text.
+def stored_alignment() -> tuple[list[str], list[str], Tensor]:
+    """Return the attention weights of a trained `WithAttention` over one text.
 
     Returns:
         The words it read, the words it wrote, and for each of these the weights of those ``(T, S)``.
     """
-    look = _measured()["look"]
-    return look["source"].split(), look["target"].split(), torch.tensor(look["weights"])
+    found = _measured()["alignment"]
+    return found["source"].split(), found["target"].split(), torch.tensor(found["weights"])
 
 
 def _measured() -> dict:
     def facts(run: dict) -> dict:
-        said = {"OneVector": "one vector", "LooksBack": "attention to every state"}
+        said = {"OneVector": "one vector", "WithAttention": "attention to every state"}
         return {
             "model": f"GRU encoder and decoder, {said[run['model']]}",
             "rate": 0.002 if run["width"] == 256 else 0.005,

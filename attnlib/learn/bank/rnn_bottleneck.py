@@ -66,7 +66,7 @@ def run_network(answer: object, says: dict[str, str]) -> str | None:
     return by_cases(answer, _states, cases, mistakes, ready_made=ready_made)
 
 
-def reach(answer: object, says: dict[str, str]) -> str | None:
+def effective_range(answer: object, says: dict[str, str]) -> str | None:
     """Grade the number of steps after which less than a share is left."""
     cases = [
         (0.9, 0.25, 14),  # known mistakes give different numbers here
@@ -346,7 +346,7 @@ def gate_design(answer: object, says: dict[str, str]) -> str | None:
     elif _holds(w, u.flip(0), b):
         words = says["u_exchanged"]
     elif word == NAMED and not taken:
-        words = says["place_not_cleared"] if n >= 4 else says["first_kept_out"]
+        words = says["slot_not_cleared"] if n >= 4 else says["first_kept_out"]
     elif word == OTHER:
         words = says["fades"]
     elif word == STOP:
@@ -382,7 +382,7 @@ def _readers(says: dict[str, str]) -> tuple[list, list, list]:
     """Return how forth can end, how back can start, and what it can read: first what is right."""
     ends = [
         (lambda states, n: states[n], ""),
-        (lambda states, n: states[-1], says["forth_in_filling"]),
+        (lambda states, n: states[-1], says["forth_in_padding"]),
         (lambda states, n: states[n - 1], says["forth_too_short"]),
         (lambda states, n: states[min(n + 1, len(states) - 1)], says["forth_too_far"]),
         (lambda states, n: states[n] * (n == len(states) - 1), says["summary_lost"]),
@@ -392,11 +392,11 @@ def _readers(says: dict[str, str]) -> tuple[list, list, list]:
     starts = [
         (lambda forward, n: None, ""),
         (lambda forward, n: forward[n], says["carried_over"]),
-        (lambda forward, n: forward[-1], says["carried_from_filling"]),
+        (lambda forward, n: forward[-1], says["carried_from_padding"]),
     ]
     reads = [
         (lambda cell, x, n, start: _run(cell, x[:n].flip(0), start)[-1], ""),
-        (lambda cell, x, n, start: _run(cell, x.flip(0), start)[-1], says["back_in_filling"]),
+        (lambda cell, x, n, start: _run(cell, x.flip(0), start)[-1], says["back_in_padding"]),
         (lambda cell, x, n, start: _run(cell, x.flip(0)[:n], start)[-1], says["back_from_end_of_row"]),
         (lambda cell, x, n, start: _run(cell, x[:n].flip(0), start)[1], says["back_one_word"]),
         (lambda cell, x, n, start: _run(cell, x[:n], start)[-1], says["back_reads_forth"]),
@@ -440,7 +440,7 @@ def both_ways(answer: object, says: dict[str, str]) -> str | None:
         order = lengths.argsort(descending=True)
         return right(x[order], lengths[order], *cells)
 
-    def only_filling(x: Tensor, lengths: Tensor, forth: nn.RNNCell, back: nn.RNNCell) -> Tensor:
+    def only_padding(x: Tensor, lengths: Tensor, forth: nn.RNNCell, back: nn.RNNCell) -> Tensor:
         texts = [text[n:] for text, n in zip(x, lengths.tolist(), strict=True)]
         ends = [torch.cat([_run(forth, t, None)[-1], _run(back, t.flip(0), None)[-1]]) for t in texts]
         return torch.stack(ends)
@@ -450,13 +450,13 @@ def both_ways(answer: object, says: dict[str, str]) -> str | None:
 
     mistakes = [
         (as_before, says["as_before"]),
-        (from_zeros, says["both_in_filling"]),
+        (from_zeros, says["both_in_padding"]),
         (lambda *case: torch.cat(halves(*case)[::-1], -1), says["halves_exchanged"]),
         (lambda *case: sum(halves(*case)), says["added"]),
         (lambda *case: torch.stack(halves(*case)), says["stacked"]),
         (sorted_texts, says["sorted"]),
         (lambda x, n, *cells: right(x, n.min().expand_as(n), *cells), says["shortest"]),
-        (only_filling, says["only_filling"]),
+        (only_padding, says["only_padding"]),
         (one_word, says["one_word"]),
         (lambda *case: halves(*case)[0], says["forth_alone"]),
         (lambda *case: halves(*case)[1], says["back_alone"]),

@@ -15,7 +15,7 @@ BUS = 232  # the height of the inputs
 
 
 def gate(share: float = 0.8, old: float = 1.0, candidate: float = 0.5) -> Drawing:
-    """Draw one gate as an opening in a wall: a share of the old passes, and the rest is the candidate.
+    """Draw one gate as an opening in a wall: a part of the old passes, and the rest is the candidate.
 
     Args:
         share: How much of the old is kept, between 0 and 1.
@@ -57,7 +57,7 @@ def gate(share: float = 0.8, old: float = 1.0, candidate: float = 0.5) -> Drawin
 
 
 def lstm_cell() -> Drawing:
-    """Draw an LSTM cell: the memory above, and the four boxes that read the old state and the word.
+    """Draw an LSTM: its cell above, and the four boxes that read the old state and the word.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -71,7 +71,7 @@ def lstm_cell() -> Drawing:
     picture.arrow((34, LINE), (452, LINE), colour=OLD, thick=3, head=10)
     picture.text(18, LINE, "c_{t−1}", maths=True)
     picture.text(466, LINE, "c_t", maths=True)
-    picture.text(150, LINE - 14, "memory", colour=OLD, bold=True)
+    picture.text(150, LINE - 14, "cell", colour=OLD, bold=True)
     picture.arrow((80, BOXES), (80, LINE + 13))
     picture.text(94, MIDDLE + 12, "f_t", maths=True)
     for x, tip, name in ((190, 232, "i_t"), (300, 258, "g_t")):

@@ -1,4 +1,4 @@
-"""How far a message has to go from the first word to the last."""
+"""Path lengths: the steps from the first word to the last."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ ATTENTION = SERIES[3]
 
 
 def paths(words: int = 8, *, ends: tuple[str, str] | None = None) -> Drawing:
-    """Draw the way of a message from the first word to the last: by recurrence, convolution and attention.
+    """Draw the path from the first word to the last: by recurrence, convolution and attention.
 
     The convolution is three wide and dilated: its layers reach back by 1, 3, 9 and so on, once or twice. Its
-    message jumps where it must and goes straight up where the jump is not needed.
+    path jumps where it must and goes straight up where the jump is not needed.
 
     Args:
         words: How many words stand in the row, from 2 to 16.
@@ -56,7 +56,7 @@ def paths(words: int = 8, *, ends: tuple[str, str] | None = None) -> Drawing:
 
 
 def _recurrence(picture: Drawing, places: list[float], y: float, hop: float) -> None:
-    """Draw a hop from each word to the next."""
+    """Draw an arrow from each word to the next."""
     for here, there in pairwise(places):
         start, end = (here + 4, y - DISC - 1), (there - 4, y - DISC - 2)
         picture.arc(start, end, height=hop, colour=RECURRENCE, thick=2.6, head=8)
@@ -108,7 +108,7 @@ def _attention(picture: Drawing, places: list[float], y: float, swing: float) ->
 
 
 def _words(picture: Drawing, places: list[float], y: float, colour: str, *, reached) -> None:
-    """Draw the row of words by their numbers; those that hold the message are filled."""
+    """Draw the row of words by their numbers; those on the path are filled."""
     for i, x in enumerate(places):
         holds = i in reached
         edge = colour if holds else MUTED

@@ -125,7 +125,7 @@ def _row(picture, y, sizes, state, first, words, dark, marks, *, turned=False, e
 
 
 def _bracket(picture: Drawing, across: Sequence[float], y: float, steps: int) -> None:
-    """Draw a bracket over two states, and say how far they are apart: a measure, not a way."""
+    """Draw a bracket over two states, and say how far they are apart: a measure, not a path."""
     first, last = across
     picture.line((first, y), (first, y - 9), (last, y - 9), (last, y), thick=1.2)
     picture.text((first + last) / 2, y - 20, f"{steps} steps apart", bold=True)
@@ -156,8 +156,8 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
     begins = [middle - len(words) * step / 2 + step / 2 for words in (source, target)]
     below = [begins[0] + i * step for i in range(len(source))]
     above = [begins[1] + i * step for i in range(len(target))]
-    asking = above[min(1, len(above) - 1)]
-    beside = max(asking + 40, asking + 0.6 * (below[-1] - asking))  # where the weights are named
+    query_x = above[min(1, len(above) - 1)]
+    beside = max(query_x + 40, query_x + 0.6 * (below[-1] - query_x))  # where the weights are named
     picture = Drawing(max(width, beside + text_width("weights") / 2 + EDGE if attention else 0), 272)
     if attention:
         y = (low + high) / 2
@@ -169,7 +169,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
         )
         picture.arrow(*handed, dashed=True)
         picture.text(above[0] - 8, y, "as before", anchor="end", colour=MUTED)
-        _look_back(picture, below, above, low, high)
+        _attention(picture, below, above, low, high)
         picture.text(beside, high + TALL / 2 + 16, "weights", colour=WEIGHT, bold=True)
     else:
         _one_vector(picture, below, above, low, high, middle)
@@ -189,7 +189,7 @@ def encoder_decoder(source: Sequence[str], target: Sequence[str], *, attention: 
 
 
 def _one_vector(picture, below, above, low, high, middle) -> None:
-    """Draw the vector that is all the decoder gets, on the way from the last state to the first."""
+    """Draw the vector that is all the decoder gets, between the last state and the first."""
     y, cell, cells = (low + high) / 2, 16, 6
     left, right = middle - cells * cell / 2, middle + cells * cell / 2
     picture.arrow((below[-1], low - TALL / 2 - 3), (below[-1], y), (right + 4, y))
@@ -202,11 +202,11 @@ def _one_vector(picture, below, above, low, high, middle) -> None:
     picture.text(middle, y + 24, "one vector", bold=True)
 
 
-def _look_back(picture, below, above, low, high) -> None:
+def _attention(picture, below, above, low, high) -> None:
     """Draw how the second word attends to every state, most at the one it translates."""
-    asks = min(1, len(above) - 1)
-    most = round(asks * (len(below) - 1) / max(1, len(above) - 1))
+    query = min(1, len(above) - 1)
+    most = round(query * (len(below) - 1) / max(1, len(above) - 1))
     for j, x in enumerate(below):
         share = 1.0 if j == most else 0.45 / (1 + abs(j - most))
-        start, end = (x, low - TALL / 2 - 2), (above[asks], high + TALL / 2 + 4)
+        start, end = (x, low - TALL / 2 - 2), (above[query], high + TALL / 2 + 4)
         picture.curve(start, end, lift=42, colour=WEIGHT, thick=1 + 4 * share, opacity=0.35 + 0.65 * share)

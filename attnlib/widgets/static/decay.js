@@ -20,7 +20,7 @@ function build({ update }) {
     (weight) => update({ weight }), show);
   const [lengthLabel, putLength] = slider("steps", { min: "1", max: "100", step: "1" },
     (length) => update({ length }), String);
-  const [squashLabel, putSquash] = toggle("squash the state with tanh", (squash) => update({ squash }));
+  const [squashLabel, putSquash] = toggle("take the tanh of the state", (squash) => update({ squash }));
 
   const { svg, across, down, level } = chart(WIDTH, HEIGHT, MARGINS);
   // a value off the axis lies off the frame: the picture is cut there, not the number
@@ -85,5 +85,5 @@ function build({ update }) {
   };
 }
 
-export default explorable({ name: "decay", label: "The gradient that survives", state: ["weight", "length", "squash"],
+export default explorable({ name: "decay", label: "What is left of a gradient", state: ["weight", "length", "squash"],
   codes: () => ({ weight: number(0.05, 1.5), length: whole(1, 100), squash: flag() }), build });

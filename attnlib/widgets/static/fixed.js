@@ -100,12 +100,12 @@ function build({ model, state, update, root }) {
   }
   for (let n = 1; n <= 64; n *= 2) svg.append(axisName([at(n), HIGH - MARGINS.bottom + 19], String(n), { "text-anchor": "middle" }));
   svg.append(axisName([WIDE - MARGINS.right, HIGH - 4], "numbers read, n \u2192", { "text-anchor": "end" }),
-    axisName([4, 17], "share lost \u2191"));
+    axisName([4, 17], "mean squared error \u2191"));
   const region = make("svg:path", { class: "pa-region" });
   const straight = make("svg:path", { class: "pa-linear" });
   const everything = make("svg:path", { class: "pa-attention" });
   const marker = make("svg:path", { class: "pa-here" });
-  const ends = Object.fromEntries(["linear", "floor"].map((kind) => [kind, make("svg:circle", { r: "5", class: `pa-${kind}-end` })]));
+  const ends = Object.fromEntries(["linear", "bound"].map((kind) => [kind, make("svg:circle", { r: "5", class: `pa-${kind}-end` })]));
   const dots = make("svg:g", {});
   const named = ["forbidden", "linear", "attention", ...kinds.map((_, i) => `network-${i + 1}`)];
   const names = Object.fromEntries(named.map((kind) => [kind, make("svg:text", { class: `pa-name pa-${kind}-name` })]));
@@ -126,7 +126,7 @@ function build({ model, state, update, root }) {
 
   const title = make("p", { class: "pa-title" });
   const rowOf = (kind) => make("li", { "data-kind": kind });
-  const rows = { linear: rowOf("linear"), floor: rowOf("floor"), network: rowOf("network") };
+  const rows = { linear: rowOf("linear"), bound: rowOf("bound"), network: rowOf("network") };
   kinds.slice(1).forEach((_, i) => { rows[`network-${i + 2}`] = rowOf(`network-${i + 2}`); });
   rows.attention = rowOf("attention");
   const list = make("ul", { class: "pa-readings" }, ...Object.values(rows));
@@ -141,18 +141,18 @@ function build({ model, state, update, root }) {
     chips.forEach((chip, i) => { chip.hidden = !near.includes(settings[i]); });
     settingChoice.querySelector("legend").textContent = near[0]?.noise ? `Measured at noise ${near[0].noise}` : "Measured without noise";
 
-    const floor = (m) => lowest(d, m, noise);
-    region.setAttribute("d", `${path(CURVE.map((m) => [m, floor(m)]))}L${at(64)} ${up(0)}L${at(1)} ${up(0)}Z`);
+    const bound = (m) => lowest(d, m, noise);
+    region.setAttribute("d", `${path(CURVE.map((m) => [m, bound(m)]))}L${at(64)} ${up(0)}L${at(1)} ${up(0)}Z`);
     straight.setAttribute("d", noise ? "" : path(CURVE.map((m) => [m, linear(d, m)])));   // the line is about exact numbers
     ends.linear.toggleAttribute("hidden", noise > 0);
     const kept = attention(noise);
-    const reach = flat(noise).length ? flat(noise).map((p) => p.n) : [1, 64];   // drawn as far as it was measured
-    everything.setAttribute("d", path([[Math.min(...reach), kept], [Math.max(...reach), kept]]));
+    const range = flat(noise).length ? flat(noise).map((p) => p.n) : [1, 64];   // drawn as far as it was measured
+    everything.setAttribute("d", path([[Math.min(...range), kept], [Math.max(...range), kept]]));
     marker.setAttribute("d", path([[n, 0], [n, 1]]));
-    const shares = { linear: linear(d, n), floor: floor(n), attention: kept };
-    for (const kind of ["linear", "floor"]) {
+    const errors = { linear: linear(d, n), bound: bound(n), attention: kept };
+    for (const kind of ["linear", "bound"]) {
       ends[kind].setAttribute("cx", at(n));
-      ends[kind].setAttribute("cy", up(shares[kind]));
+      ends[kind].setAttribute("cy", up(errors[kind]));
     }
     const trained = kinds.map((kind) => found(now).filter((p) => p.kind === kind).sort((p, q) => q.n - p.n));
     const spot = (kind, name) => (p) => mark(kind, [at(p.n), up(p.lost)], p.n === n ? 8 : 6, { class: `pa-spot ${name}`, "data-n": p.n, "data-value": p.lost });
@@ -161,7 +161,7 @@ function build({ model, state, update, root }) {
     const curve = CURVE.filter((_, i) => i % 3 === 0);
     const points = [...flat(noise), ...trained.flat()].map((p) => [at(p.n), up(p.lost)])
       .concat(noise ? [] : curve.map((m) => [at(m), up(linear(d, m))]), curve.map((m) => [at(m), up(kept)]));
-    const high = floor(64);
+    const high = bound(64);
     const half = Math.min(2 * d, 32);
     const beside = (all) => all.flatMap((p) => [[[at(p.n) - 13, up(p.lost) + 5], "end"], [[at(p.n) + 13, up(p.lost) + 5], "start"]]);
     putNames([
@@ -172,19 +172,19 @@ function build({ model, state, update, root }) {
       ...trained.map((all, i) => ({ node: names[`network-${i + 1}`], lines: all.length ? [kinds[i]] : [], spots: beside(all) })),
     ], frame, points);
 
-    title.replaceChildren("Read ", make("strong", {}, String(n)), `, keep ${d}, give back the one asked for.`);
+    title.replaceChildren("Read ", make("strong", {}, String(n)), `, keep ${d}, answer with one of them.`);
     const measuredFor = (all) => [...new Set(all.map((p) => p.n))].sort((p, q) => p - q).join(", ");
-    const lost = (all, kind) => {
+    const errorOf = (all, kind) => {
       const here = all.find((p) => p.n === n);
-      return here ? [`${kind}: `, here.lost, " lost in a trial."] : all.length ? [`${kind}: measured for n = ${measuredFor(all)}.`] : [];
+      return here ? [`${kind}: error `, here.lost, " in one run."] : all.length ? [`${kind}: measured for n = ${measuredFor(all)}.`] : [];
     };
     const words = {
-      linear: noise ? [] : ["Answered linearly, at least ", shares.linear, " is lost."],
-      floor: noise ? [`With noise ${noise}, no state of ${d} gets below `, shares.floor, "."] : ["Without noise there is no floor: a digit can hide another number."],
-      network: trained.flat().length ? lost(trained[0], kinds[0]) : ["No network was trained for this d and this noise."],
-      ...Object.fromEntries(kinds.slice(1).map((kind, i) => [`network-${i + 2}`, lost(trained[i + 1], kind)])),
-      attention: flat(noise).length ? ["Attention: ", kept, ` lost, the mean of what was measured for n = ${measuredFor(flat(noise))}.`]
-        : [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: `, kept, " lost at the least."],
+      linear: noise ? [] : ["Answered linearly, the error is at least ", errors.linear, "."],
+      bound: noise ? [`With noise ${noise}, no state of ${d} has an error below `, errors.bound, "."] : ["Without noise the lower bound is 0: a digit can hide another number."],
+      network: trained.flat().length ? errorOf(trained[0], kinds[0]) : ["No network was trained at this d and this noise."],
+      ...Object.fromEntries(kinds.slice(1).map((kind, i) => [`network-${i + 2}`, errorOf(trained[i + 1], kind)])),
+      attention: flat(noise).length ? ["Attention: error ", kept, `, the mean of what was measured for n = ${measuredFor(flat(noise))}.`]
+        : [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: error at least ", kept, "."],
     };
     for (const [kind, [before, value, after]] of Object.entries(words)) {
       rows[kind].dataset.value = String(value ?? NaN);
@@ -197,10 +197,10 @@ function build({ model, state, update, root }) {
   }
   return {
     parts: [make("div", { class: "pa-bar" }, dLabel, nLabel, noiseLabel), settingChoice, svg, title, list],
-    help: "Move n with the slider, or drag across the picture. Numbers are random; lost is the mean squared error.",
+    help: "Move n with the slider, or drag across the picture. The numbers are random, of variance 1.",
     draw,
   };
 }
 
-export default explorable({ name: "fixed", label: "What a fixed state loses", state: ["d", "n", "noise"],
+export default explorable({ name: "fixed", label: "The error of a fixed state", state: ["d", "n", "noise"],
   codes: () => ({ d: whole(1, 16), n: whole(1, 64), noise: number(0, 1) }), build });

@@ -8,12 +8,12 @@ from attnlib.experiments.rnn_bottleneck.fixed_state import (
     best_answers,
     linear_line,
     lost,
-    noise_floor,
+    lower_bound,
     squared_error,
     stored,
     stored_fold,
     train_memory,
-    with_places,
+    with_positions,
 )
 from tests import assert_close
 
@@ -31,9 +31,9 @@ def numbers(seed=0):
     return torch.randn(B, n, generator=torch.Generator().manual_seed(seed))
 
 
-def test_each_number_stands_beside_its_place():
+def test_each_number_stands_beside_its_position():
     x = numbers()
-    steps = with_places(x)
+    steps = with_positions(x)
     assert steps.shape == (B, n, 1 + n)
     assert_close(steps[..., 0], x)
     assert_close(steps[3, :, 1:], torch.eye(n))
@@ -81,10 +81,10 @@ def test_noise_below_zero_is_refused():
 def test_the_line_and_the_floor_by_hand():
     assert linear_line(1, 2) == 0.5
     assert linear_line(3, 2) == 0.0
-    assert noise_floor(1, 1, 1.0) == pytest.approx(1 / 2)
-    assert noise_floor(1, 2, 0.5) == pytest.approx(5**-0.5)
-    assert noise_floor(4, 8, 0.3) == pytest.approx(0.2874, abs=1e-4)
-    assert noise_floor(4, 8, 0.0) == 0.0
+    assert lower_bound(1, 1, 1.0) == pytest.approx(1 / 2)
+    assert lower_bound(1, 2, 0.5) == pytest.approx(5**-0.5)
+    assert lower_bound(4, 8, 0.3) == pytest.approx(0.2874, abs=1e-4)
+    assert lower_bound(4, 8, 0.0) == 0.0
 
 
 def test_no_linear_answer_loses_less_than_the_line():
@@ -122,5 +122,5 @@ def test_stored_measurements_say_where_they_come_from_and_keep_the_law():
     assert {"what", "code", "device", "torch", "date"} <= data.keys()
     for run in data["runs"]:
         size = (KEY_DIM + run["d"]) * run["n"] if run["kind"] == "attention" else run["d"]
-        assert noise_floor(size, run["n"], run["noise"]) < run["lost"] + 1e-9
+        assert lower_bound(size, run["n"], run["noise"]) < run["lost"] + 1e-9
         assert run["lost"] < 1

@@ -6,7 +6,7 @@ from attnlib.experiments.rnn_bottleneck.subjects import (
     NAMES,
     SENTENCE,
     VOCABULARY,
-    SubjectReader,
+    SubjectModel,
     tokens,
     who_is_he,
 )
@@ -35,7 +35,7 @@ def test_he_is_the_subject_of_his_own_sentence():
 
 def test_the_gates_watched_are_those_of_the_lstm():
     torch.manual_seed(0)
-    reader = SubjectReader(7)
+    reader = SubjectModel(7)
     x = tokens("goku throws the spirit bomb at freeza because he is proud .")
     gates, cells, states = reader.watch(x)
     expected, (_, cell) = reader.lstm(reader.word(x))

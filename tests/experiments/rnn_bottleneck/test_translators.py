@@ -2,16 +2,16 @@ import pytest
 import torch
 
 from attnlib.experiments.rnn_bottleneck.translators import (
-    LooksBack,
     OneVector,
+    WithAttention,
     number_lists,
     share_translated,
     stored,
-    stored_look,
+    stored_alignment,
 )
 from attnlib.experiments.tasks import number_words
 
-models = pytest.mark.parametrize("model", [OneVector, LooksBack])
+models = pytest.mark.parametrize("model", [OneVector, WithAttention])
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +49,14 @@ def test_padding_changes_nothing(model, numbers):
 
 def test_one_vector_is_all_that_the_decoder_gets(numbers):
     source, real, previous, _ = number_lists(numbers, torch.tensor([[342, 77]]))
-    for model, same in ((OneVector, True), (LooksBack, False)):
+    for model, same in ((OneVector, True), (WithAttention, False)):
         translator = make(model, numbers)
         states, _ = translator.encoder(translator.read_word(source))
         writing = translator.decoder(translator.written_word(previous))[0]
         other = states.clone()
         other[:, 0] += 1.0
-        looks = [translator.look(writing, seen, real) for seen in (states, other)]
-        assert torch.equal(*looks) is same
+        contexts = [translator.context(writing, seen, real) for seen in (states, other)]
+        assert torch.equal(*contexts) is same
 
 
 @models
@@ -70,14 +70,14 @@ def test_a_text_counts_if_every_word_is_right(model, numbers):
 
 def test_stored_shares_are_shares_of_eight_lengths():
     runs = stored()
-    assert {run["model"] for run in runs} == {"OneVector", "LooksBack"}
+    assert {run["model"] for run in runs} == {"OneVector", "WithAttention"}
     for run in runs:
         assert len(run["whole"]) == 8
         assert all(0 <= share <= 1 for share in run["whole"])
 
 
-def test_where_a_trained_one_looked_is_a_row_of_weights_for_each_word_it_wrote(numbers):
-    source, target, weights = stored_look()
+def test_the_weights_of_a_trained_one_are_a_row_for_each_word_it_wrote(numbers):
+    source, target, weights = stored_alignment()
     assert source == [*numbers.english[342], *numbers.english[77], *numbers.english[5]]
     assert target == [*numbers.french[342][1:], *numbers.french[77][1:], *numbers.french[5][1:]]
     assert weights.shape == (len(target), len(source))

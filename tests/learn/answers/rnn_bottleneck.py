@@ -73,7 +73,7 @@ def five_by_four(x, w_x, w_state, bias):
     return states[1:]
 
 
-def loop_reach(weight, share):
+def loop_range(weight, share):
     if weight >= 1:
         return math.inf
     left, n = 1.0, 0
@@ -86,11 +86,11 @@ def first_below(weight, share):
     return math.inf if weight >= 1 else next(n for n in count() if weight**n < share)
 
 
-def log_reach(weight, share):
+def log_range(weight, share):
     return math.inf if weight >= 1 else math.floor(math.log(share) / math.log(weight) + 1e-9) + 1
 
 
-def lost_reach(weight, share):
+def lost_range(weight, share):
     if weight >= 1:
         return math.inf
     left, n = 1.0, 0
@@ -195,10 +195,10 @@ def lstm(C, F):
 
 
 def encoder(*, forth="kept", start="zeros", back="kept"):
-    """Return an encoder that reads a batch both ways, with what may be wrong in each of three places."""
+    """Return an encoder that reads a batch both ways, with what may be wrong at each of three points."""
 
-    def read(x, lengths, cell, state, way, places):
-        for t in places:
+    def read(x, lengths, cell, state, way, positions):
+        for t in positions:
             new = cell(x[:, t], state)
             real = (t < lengths)[:, None]
             if way == "kept":
@@ -314,7 +314,7 @@ def exchanged(x, lengths, forth, back):
     return one_by_one(x, lengths, forth, back).roll(forth.hidden_size, -1)
 
 
-OPEN = {"news": 0.882, "name": 0.124, "holds": False}
+OPEN = {"gradient": 0.882, "name": 0.124, "holds": False}
 GATE = [[0.0, -20.0, -40.0], [0.0, 20.0], 10.0]
 PATHS = {"recurrence": 99, "convolution": 99, "attention": 1}
 
@@ -325,7 +325,7 @@ RIGHT = {
         network(lambda r, s, a, b, c: torch.tanh(a.T @ r + b.T @ s + c)),
         accumulated,
     ],
-    "1.4": [loop_reach, log_reach, lambda w, s: torch.tensor(float(log_reach(w, s))), first_below],
+    "1.4": [loop_range, log_range, lambda w, s: torch.tensor(float(log_range(w, s))), first_below],
     "1.5": [
         lambda w, r: w * (r / radius_of(w)),
         lambda w, r: r * w / np.abs(np.linalg.eigvals(w.numpy())).max(),
@@ -363,9 +363,9 @@ RIGHT = {
     ],
     "1.11": [
         OPEN,
-        {"news": 0.88, "name": 0.12, "holds": 0},
-        {"news": torch.tensor(0.8819), "name": np.float32(0.1238), "holds": np.bool_(False)},
-        {"news": 0.9, "name": 0.125, "holds": torch.tensor(False)},
+        {"gradient": 0.88, "name": 0.12, "holds": 0},
+        {"gradient": torch.tensor(0.8819), "name": np.float32(0.1238), "holds": np.bool_(False)},
+        {"gradient": 0.9, "name": 0.125, "holds": torch.tensor(False)},
     ],
     "1.12": [
         GATE,
@@ -374,7 +374,7 @@ RIGHT = {
         {"w": [[0.0], [-200.0], [-900.0]], "u": [[0.0], [300.0]], "b": [100.0]},
         [[0, -2e4, -6e4], [0, 4e4], 1e4],
         [[0, -12, -40], [0, 24], 0],
-        [[0, 0, -40], [0, 20], -10],  # an empty place lets in whatever comes
+        [[0, 0, -40], [0, 20], -10],  # an empty slot lets in whatever comes
         [
             [0, -14, -50],
             [
@@ -398,7 +398,7 @@ WRONG = [
     ("1.2", network(rnn_step, start=True), "the zero state at the start"),
     ("1.2", network(rnn_step, before=True), "states before each step"),
     ("1.2", network(lambda r, s, a, b, c: torch.tanh(r @ a + s @ b) + c), "added after the tanh"),
-    ("1.2", network(lambda r, s, a, b, c: torch.sigmoid(r @ a + s @ b + c)), "squash with a sigmoid"),
+    ("1.2", network(lambda r, s, a, b, c: torch.sigmoid(r @ a + s @ b + c)), "you take a sigmoid"),
     ("1.2", from_ones, "it starts from ones"),
     ("1.2", same_tensor, "every row is the last state"),
     ("1.2", ready_made, "ready-made"),
@@ -409,18 +409,18 @@ WRONG = [
     (
         "1.4",
         lambda w, s: next((n for n in range(100) if w**n < s), math.inf),
-        "reach(0.999, 0.5) is not infinite",
+        "effective_range(0.999, 0.5) is not infinite",
     ),
     ("1.4", with_infinity(math.floor), "is left, which is not less than"),
     ("1.4", with_infinity(math.ceil), "exactly 0.25 is left, which is not less"),
-    ("1.4", lambda w, s: math.inf if w >= 1 else loop_reach(w, s) + 1, "is left already"),
+    ("1.4", lambda w, s: math.inf if w >= 1 else loop_range(w, s) + 1, "is left already"),
     ("1.4", with_infinity(lambda n: -n), "is negative"),
     ("1.4", lambda w, s: math.inf if w >= 1 else (1 - s) // (1 - w) + 1, "does not subtract"),
-    ("1.4", lost_reach, "after 3 steps more than 0.25 is lost"),
+    ("1.4", lost_range, "after 3 steps more than 0.25 is lost"),
     ("1.4", lambda w, s: 1, "after 1 step 0.9 is left"),
     ("1.4", lambda w, s: 7, "after 7 steps 0.478 is left"),
     ("1.4", lambda w, s: math.floor(math.log(s) / math.log(w) + 1e-9) + 1, "stops with an error"),
-    ("1.4", lambda w, s: 10**6 if w >= 1 else loop_reach(w, s), "should be math.inf"),
+    ("1.4", lambda w, s: 10**6 if w >= 1 else loop_range(w, s), "should be math.inf"),
     ("1.4", lambda w, s: "44", "must hold numbers, got str"),
     ("1.5", lambda w, r: w * r / torch.linalg.matrix_norm(w, 2), "largest singular value"),
     ("1.5", lambda w, r: w * r / w.norm(), "Frobenius"),
@@ -446,21 +446,21 @@ WRONG = [
     ("1.6", lambda old, new, keep: keep * old, "the candidate is missing"),
     ("1.6", lambda old, new, keep: keep * old - (1 - keep) * new, "are added, not taken"),
     ("1.6", lambda old, new, keep: (old + new) / 2, "keep is not used"),
-    ("1.6", lambda old, new, keep: torch.where(keep > 0.5, old, new), "keep is a share: mix the two"),
+    ("1.6", lambda old, new, keep: torch.where(keep > 0.5, old, new), "keep is a share: average the two"),
     ("1.6", lambda old, new, keep: keep * old + (1 - keep) * new.tanh(), "no tanh"),
     ("1.7", PATHS | {"recurrence": 100}, "one step less"),
     ("1.7", PATHS | {"recurrence": 1}, "one step leads from each state"),
     ("1.7", PATHS | {"convolution": 33}, "the windows overlap"),
     ("1.7", PATHS | {"convolution": 50}, "the window is centred"),
-    ("1.7", PATHS | {"convolution": 7}, "count the places"),
+    ("1.7", PATHS | {"convolution": 7}, "count the positions"),
     ("1.7", PATHS | {"attention": 99}, "directly"),
     ("1.7", PATHS | {"attention": 0}, "directly"),
     ("1.7", [100, 99, 1], "one step less"),
     ("1.8", as_many_digits_as_were_read, "the shape should be (10,)"),
-    ("1.8", hard, "looked up as in a dict"),
-    ("1.8", hard_numpy, "looked up as in a dict"),
-    ("1.8", smoothed, "looked up as in a dict"),
-    ("1.8", normed_match, "looked up as in a dict"),
+    ("1.8", hard, "read as from a dict"),
+    ("1.8", hard_numpy, "read as from a dict"),
+    ("1.8", smoothed, "read as from a dict"),
+    ("1.8", normed_match, "read as from a dict"),
     ("1.8", below_zero, "a share is negative"),
     ("1.8", soft(1.0), "too close"),
     ("1.8", soft(5.0), "should get 0.99"),
@@ -483,9 +483,9 @@ WRONG = [
     ("1.9", lambda C, F: 4 * (C + F + 2), "for one number of the state"),
     ("1.9", lambda C, F: 8 * F * (C + F + 2), "eight of them"),
     ("1.9", lambda C, F: 1, "1 is too small"),
-    ("1.10", [0.004, 1.8], "arrives with 64 numbers"),
-    ("1.10", [0.006, 1.8], "if the name is swapped"),
-    ("1.10", [0.5**8, 2], "arrives with 64 numbers"),
+    ("1.10", [0.004, 1.8], "is left with 64 numbers"),
+    ("1.10", [0.006, 1.8], "if the name is exchanged"),
+    ("1.10", [0.5**8, 2], "is left with 64 numbers"),
     ("1.10", [0.064, 1.8], "each weight is smaller"),
     ("1.10", [0.016, 1.8], "a root of sixteen"),
     ("1.10", [0.001, 1.8], "sixteen times as many of them"),
@@ -504,28 +504,28 @@ WRONG = [
     ("1.10", [0.011, 0.577], "the other way round"),
     ("1.10", [0.011, 1.4], "times: not that"),
     ("1.10", 0.011, "one number each is asked for share, times"),
-    ("1.11", OPEN | {"news": 0.0171, "name": 0.0078}, "news: that is with the gates as they were drawn"),
+    ("1.11", OPEN | {"gradient": 0.0171, "name": 0.0078}, "with the gates as they were drawn"),
     ("1.11", OPEN | {"name": 0.0078}, "name: that is with the gates as they were drawn"),
-    ("1.11", OPEN | {"news": 0.62, "name": 0.104}, "with 3 added"),
+    ("1.11", OPEN | {"gradient": 0.62, "name": 0.104}, "with 3 added"),
     ("1.11", OPEN | {"name": 0.104}, "name: that is with 3 added"),
-    ("1.11", OPEN | {"news": 0.06, "name": 0.0175}, "news: those are other gates"),
-    ("1.11", OPEN | {"news": 0.8616, "name": 0.0303}, "name: those are other gates"),
-    ("1.11", OPEN | {"news": 1.132, "name": 0.151}, "another seed"),
+    ("1.11", OPEN | {"gradient": 0.06, "name": 0.0175}, "gradient: those are other gates"),
+    ("1.11", OPEN | {"gradient": 0.8616, "name": 0.0303}, "name: those are other gates"),
+    ("1.11", OPEN | {"gradient": 1.132, "name": 0.151}, "another seed"),
     ("1.11", OPEN | {"name": 0.151}, "another seed"),
-    ("1.11", OPEN | {"news": 1.0}, "that of “he” itself"),
-    ("1.11", OPEN | {"news": 1.017, "name": 0.1475}, "an LSTM"),
-    ("1.11", OPEN | {"news": 0.95, "name": 0.189}, "added twice"),
-    ("1.11", OPEN | {"news": 0.0, "name": 0.0}, "do not subtract"),
+    ("1.11", OPEN | {"gradient": 1.0}, "that of “he” itself"),
+    ("1.11", OPEN | {"gradient": 1.017, "name": 0.1475}, "an LSTM"),
+    ("1.11", OPEN | {"gradient": 0.95, "name": 0.189}, "added twice"),
+    ("1.11", OPEN | {"gradient": 0.0, "name": 0.0}, "do not subtract"),
     ("1.11", OPEN | {"name": 0.864}, "right after the name"),
     ("1.11", OPEN | {"name": 0.1019}, "a word beside"),
     ("1.11", OPEN | {"name": 12.4}, "not per cents"),
-    ("1.11", OPEN | {"news": 88}, "not per cents"),
+    ("1.11", OPEN | {"gradient": 88}, "not per cents"),
     ("1.11", OPEN | {"name": 0.0959}, "at the last word"),
     ("1.11", OPEN | {"name": 0.1433}, "divided by what it was"),
     ("1.11", OPEN | {"name": 0.3}, "swapped(network)[HE]"),
-    ("1.11", OPEN | {"holds": True}, "holds: nearly all of the news has arrived"),
-    ("1.12", [[0, -20, -40], [0, 0], 10], "takes the place of the first"),
-    ("1.12", [[0, -20, -40], [0, 10], 10], "mixes with the first"),
+    ("1.11", OPEN | {"holds": True}, "holds: nearly all of the gradient is left"),
+    ("1.12", [[0, -20, -40], [0, 0], 10], "replaces the first"),
+    ("1.12", [[0, -20, -40], [0, 10], 10], "is averaged with the first"),
     ("1.12", [[0, -20, 0], [0, 20], 10], "the full stop does not clear"),
     ("1.12", [[0, -20, -20], [0, 20], 10], "the full stop does not clear"),
     ("1.12", [[0, -8, -16], [0, 4], 0], "the name fades"),
@@ -539,30 +539,30 @@ WRONG = [
     ("1.12", [[0, 0, 0], [0, 0], 0], "the first name does not come in"),
     ("1.12", [[0, 0, 0], [0, 0], -20], "the name fades"),
     ("1.12", [[6, -20, -50], [0, 20], 10], "the numbers are too small"),
-    ("1.12", [[11, -20, -60], [0, 30], 0], "some names in second place leak in"),
+    ("1.12", [[11, -20, -60], [0, 30], 0], "some second names leak in"),
     ("1.12", [[0, -20, -40, 0], [0, 20], 10], "w should have 3 numbers, yours has 4"),
     ("1.12", [0, -20, -40, 0, 20, 10], "three things are asked"),
     ("1.12", [[0, -math.inf, -40], [0, 20], 10], "w should be finite"),
     ("1.12", [*GATE[:2], [10, 10]], "b should have 1 number, yours has 2"),
     ("1.13", encoder(forth="", start="", back=""), "it still does what it did"),
     ("1.13", encoder(forth="", back=""), "back starts from zeros now"),
-    ("1.13", encoder(forth=""), "forth reads on through the filling"),
-    ("1.13", encoder(back=""), "back begins in the filling"),
+    ("1.13", encoder(forth=""), "forth reads on through the padding"),
+    ("1.13", encoder(back=""), "back begins in the padding"),
     ("1.13", encoder(start=""), "it goes on from where forth ended"),
     ("1.13", encoder(forth="", start=""), "2 mistakes are in it"),
     ("1.13", encoder(forth="early"), "forth stops one word early"),
-    ("1.13", encoder(forth="late"), "forth reads one place too far"),
+    ("1.13", encoder(forth="late"), "forth reads one position too far"),
     ("1.13", encoder(forth="cleared"), "a short text loses its summary"),
-    ("1.13", encoder(back="late"), "back begins one place too late"),
+    ("1.13", encoder(back="late"), "back begins one position too late"),
     ("1.13", encoder(back="early"), "back leaves out the last word"),
     ("1.13", encoder(back="same way"), "back reads from the first word"),
     ("1.13", at_the_last_word, "back has read one word only"),
-    ("1.13", blanked, "the filling became zeros"),
+    ("1.13", blanked, "the padding became zeros"),
     ("1.13", means, "the mean of the states"),
     ("1.13", from_the_end_of_the_row, "turn round the text alone"),
     ("1.13", not_put_back, "undo the sorting"),
     ("1.13", cut, "the length of the shortest"),
-    ("1.13", inverted, "the filling is read and the words are not"),
+    ("1.13", inverted, "the padding is read and the words are not"),
     ("1.13", lambda *case: torch.stack(one_by_one(*case).chunk(2, -1)), "one behind the other"),
     ("1.13", exchanged, "the two halves are exchanged"),
     ("1.13", in_place, "it changes `x`"),

@@ -6,7 +6,7 @@ from attnlib import plotting
 from tests.plotting.drawn import arrows, texts
 
 
-def test_a_message_takes_eight_steps_two_layers_or_one_step():
+def test_a_path_takes_eight_steps_two_layers_or_one_step():
     drawing = plotting.paths(9)
     said = [text for text in texts(drawing) if not text.isdigit()]
     assert said == [

@@ -66,9 +66,9 @@ def test_connected_words_are_marked_and_states_are_as_dark_as_they_are_full():
 def test_attention_replaces_the_one_vector_by_a_line_to_every_state():
     without = plotting.encoder_decoder(WORDS, ["j'", "aime"])
     assert "one vector" in texts(without)
-    looking = plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True)
-    assert "one vector" not in texts(looking)
-    assert "as before" in texts(looking)  # the last state is still handed over
-    assert len([p for p in parts(looking, "path") if p.get("stroke") == plotting.WEIGHT]) == 3
+    attending = plotting.encoder_decoder(WORDS, ["j'", "aime"], attention=True)
+    assert "one vector" not in texts(attending)
+    assert "as before" in texts(attending)  # the last state is still handed over
+    assert len([p for p in parts(attending, "path") if p.get("stroke") == plotting.WEIGHT]) == 3
     with pytest.raises(ValueError, match="must hold words, got 3 and 0"):
         plotting.encoder_decoder(WORDS, [])
