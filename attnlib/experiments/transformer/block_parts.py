@@ -1,4 +1,4 @@
-"""A block with its norms in other places, or without one of its parts: what does each of them do?
+"""A block with its norms elsewhere, or without one of its parts: what does each of them do?
 
 Models of letters that are alike but for their blocks learn from Python's manual. Chapter 9 of the book
 compares them.
@@ -65,12 +65,12 @@ class PartialBlock(TransformerBlock):
         num_heads: Heads H.
         norm: Each half is normalised ``"before"`` it (as `TransformerBlock` does), ``"after"`` it was added
             (as in 2017), or not at all: ``"none"``.
-        without: What to take out: ``"attention"``, ``"network"``, or the ``"residual"``, so that what a half
-            finds replaces what it read; several as a tuple; None for nothing.
+        without: What to take out: ``"attention"``, ``"network"``, or the ``"residual"``, so that a
+            half's update replaces what it was computed from; several as a tuple; None for nothing.
         kind: ``"plain"``, as in 2018, or ``"today"``, one of `KINDS`.
 
     Raises:
-        ValueError: If there is no such place or part.
+        ValueError: If there is no such norm or part.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ def differences(
             if not given.
 
     Returns:
-        The mean over all pairs of different places, before the first block and after each.
+        The mean over all pairs of different positions, before the first block and after each.
     """
     T = lines.shape[1]
     x = model.token_embedding(lines)  # (B, T, C)
@@ -304,7 +304,7 @@ def measure(text: Letters, device: torch.device | str = "cpu", **run) -> dict:
 
 
 def stored() -> dict:
-    """Return what trained models lost, and how it was measured: ``runs`` of all kinds of blocks."""
+    """Return the losses of trained models, and how they were measured: ``runs`` of all kinds of blocks."""
     return load(
         "block-parts",
         results=("held", "course"),

@@ -52,11 +52,11 @@ def test_what_is_taken_out_is_not_asked():
     changed = x.clone()
     changed[:, 0] += 1
     assert torch.equal(no_attention(x)[:, 1:], no_attention(changed)[:, 1:])
-    no_road = PartialBlock(20, 5, without="residual")
+    no_residual = PartialBlock(20, 5, without="residual")
     with torch.no_grad():
-        no_road.down_proj.weight.zero_()
-        no_road.down_proj.bias.zero_()
-    assert no_road(x).abs().max() == 0
+        no_residual.down_proj.weight.zero_()
+        no_residual.down_proj.bias.zero_()
+    assert no_residual(x).abs().max() == 0
     network_only = PartialBlock(20, 5, without=("attention", "residual"))
     assert_close(network_only(x), network_only._network(network_only.network_norm(x)))
 
