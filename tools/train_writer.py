@@ -263,8 +263,8 @@ def store(
     merges = np.array(text.pairs.merges, np.int16)
     with (folder / "writer.npz").open("wb") as file:
         np.savez(file, **stored, merges=merges)
-    counted, held = text.train.numpy(), text.held.numpy()
-    rivals = {n: NGrams(counted, n, sizes["vocab_size"]).loss(held) for n in range(1, orders + 1)}
+    counted, kept = text.train.numpy(), text.held.numpy()
+    rivals = {n: NGrams(counted, n, sizes["vocab_size"]).loss(kept) for n in range(1, orders + 1)}
     made = {
         "what": "the language model of chapter 9, in writer.npz: weights and merges; tools/train_writer.py",
         "model": sizes
