@@ -20,7 +20,7 @@ class Bug(TypedDict):
         wrong: Its line; empty if there is none.
         right: The line as it should be.
         verdicts: Of each test, ``passes``, ``fails`` or ``error``.
-        moved: ``(T, T)``, True where the output of a row moves when the word of a column is changed.
+        moved: ``(T, T)``, True where the output of a row moves when the token of a column is changed.
     """
 
     name: str
@@ -34,7 +34,7 @@ class BugFinder(anywidget.AnyWidget):
     """Show bugs of a causal layer one at a time, as they were measured: nothing is computed here.
 
     Attributes:
-        bug: Which is shown, by its place.
+        bug: Which is shown, by its index.
         run: Whether the tests were run on it: only then their verdicts, and what moves, are shown.
         bugs: What was found out about each.
         tests: The names of the tests.

@@ -204,13 +204,11 @@ def test_the_second_cell_imports_and_seeds(path):
         assert not re.search(r"%pip|!pip|import \*|filterwarnings|rcParams", cell.source)
 
 
-def test_each_common_mistake_is_shown_to_fail():
-    _, *entries = re.split(r"^##+ ", read_in_order(ROOT / "book/common_mistakes.ipynb"), flags=re.M)
+def test_each_common_mistake_and_belief_is_shown_to_fail():
+    texts = [read_in_order(ROOT / f"book/{page}.ipynb") for page in ("common_mistakes", "beliefs")]
+    _, *entries = re.split(r"^##+ ", "\n\n## The other page\n\n".join(texts), flags=re.M)
     beliefs = [entry for entry in entries if entry.startswith("“")]
-    folded = [entry for entry in entries if entry.startswith("Going deeper: ") and "\n**“" in entry]
-    assert len(beliefs) + sum(entry.count("\n**“") for entry in folded) >= 12
-    for entry in folded:  # several in one fold
-        assert entry.count("claim(") == entry.count("\n**“")
+    assert len(beliefs) >= 12
     for entry in beliefs:
         assert re.match(r"“.+”\n\n.", entry), "the belief comes first"
         shown, true = entry.find("claim("), entry.rfind("\n\n**")
@@ -222,7 +220,14 @@ def test_the_whole_test_file_is_what_common_mistakes_runs():
     nb = read(ROOT / "book/common_mistakes.ipynb")
     fold = prose(nb).partition("The whole test file\n")[2].partition("\n## ")[0]
     whole = "\n".join(re.findall(r"```python\n(.+?)\n```", fold, re.S))
-    tests = "random_tokens", "change_one_word", "alone_or_batched", "cached_or_whole", "blind_row", "failed"
+    tests = (
+        "random_tokens",
+        "change_one_token",
+        "alone_or_batched",
+        "cached_or_whole",
+        "fully_masked_row",
+        "failed",
+    )
     for start in (*(f"def {test}(" for test in tests), "class Stock("):
         assert [cell.source in whole for cell in code(nb) if start in cell.source] == [True], start
     compile(whole, "whole", "exec")

@@ -29,17 +29,17 @@ HIGH = 24  # of a row of cells
 GAP = 28  # between groups of rows, for the name of the next
 TESTS = (
     ("random", "tokens"),
-    ("change", "one", "word"),
+    ("change", "one", "token"),
     ("alone", "or", "batched"),
     ("cached", "or", "whole"),
-    ("one", "blind", "row"),
+    ("fully", "masked", "row"),
 )
 ASKED = (
     ("a loss well below guessing is a bug;", "one at guessing proves little"),
     ("no earlier output moves,", "all others do"),
     ("a sentence comes out as alone,", "whatever (?) its padding holds"),
     ("in pieces the outputs are", "those of the whole text"),
-    ("where nothing may be heard,", "no NaN comes out or goes back"),
+    ("where no key is left,", "no NaN comes out or goes back"),
 )
 
 
@@ -52,7 +52,7 @@ def five_tests() -> Drawing:
     left = EDGE + ICON + 22
     wide = column([line for lines in ASKED for line in lines], room=EDGE)
     picture = Drawing(left + 0.9 * wide, TALL * len(TESTS))
-    for n, draw in enumerate((_falls, _moves, _batched, _cached, _blind)):
+    for n, draw in enumerate((_falls, _moves, _batched, _cached, _masked)):
         top = TALL * n
         draw(picture, EDGE + ICON / 2, top)
         picture.text(left, top + 22, f"{n + 1}. {' '.join(TESTS[n])}", bold=True, anchor="start")
@@ -71,7 +71,7 @@ def found_by(
 
     Args:
         found: By name of the bug, for each of the five tests, whether it fails; a word, such as ``"error"``,
-            is a failure and stands in the place of the cross.
+            is a failure and stands instead of the cross.
         groups: For the bug that begins a group of rows, the name of the group; it stands under a thin line.
 
     Returns:
@@ -128,13 +128,13 @@ def _falls(p: Drawing, middle: float, top: float) -> None:
 
 
 def _moves(p: Drawing, middle: float, top: float) -> None:
-    """Draw four words and their outputs, the third word another."""
-    places, low = [middle + 25 * (j - 1.5) + 24 for j in range(4)], top + 54
-    for said, y in (("outputs", top + 19), ("words", low + 9)):
-        p.text(places[0] - 18, y, said, colour=MUTED, anchor="end")
-    for j, x in enumerate(places):
+    """Draw four tokens and their outputs, the third token another."""
+    xs, low = [middle + 25 * (j - 1.5) + 24 for j in range(4)], top + 54
+    for said, y in (("outputs", top + 19), ("tokens", low + 9)):
+        p.text(xs[0] - 18, y, said, colour=MUTED, anchor="end")
+    for j, x in enumerate(xs):
         wrong, changed = j < 2, j == 2
-        p.arrow((places[2], low), (x, top + 30), colour=WRONG if wrong else MUTED, dashed=wrong, head=6)
+        p.arrow((xs[2], low), (x, top + 30), colour=WRONG if wrong else MUTED, dashed=wrong, head=6)
         p.rect(x - 9, top + 10, 18, 18, edge=MUTED, fill=GRID, opacity=0.6)
         p.rect(x - 9, low, 18, 18, edge=MUTED, fill=INK if changed else GRID, opacity=1 if changed else 0.6)
         if wrong:
@@ -142,7 +142,7 @@ def _moves(p: Drawing, middle: float, top: float) -> None:
 
 
 def _batched(p: Drawing, middle: float, top: float) -> None:
-    """Draw the outputs of three sentences in five places, and those of the shortest alone."""
+    """Draw the outputs of three sentences at five positions, and those of the shortest alone."""
     left, top, cell = middle - 66, top + 20, 15
     for i, j in np.ndindex(3, 5):
         if j < 5 - i:
@@ -159,7 +159,7 @@ def _batched(p: Drawing, middle: float, top: float) -> None:
 
 
 def _cached(p: Drawing, middle: float, top: float) -> None:
-    """Draw the outputs of a text read whole, and those of its three pieces."""
+    """Draw the outputs of a whole text, and those of its three pieces."""
     left, cell = middle - 66, 14
     for said, y, gap in (("whole", top + 18, 0), ("pieces", top + 52, 5)):
         for j in range(7):
@@ -173,8 +173,8 @@ def _output(p: Drawing, x: float, y: float, size: float) -> None:
     p.rect(x + 0.5, y + 0.5, size - 3, size - 3, edge=MUTED, fill=GRID, opacity=0.6, round=2)
 
 
-def _blind(p: Drawing, middle: float, top: float) -> None:
-    """Draw the table of a text padded in front, whose first query sees nothing; its output must be finite."""
+def _masked(p: Drawing, middle: float, top: float) -> None:
+    """Draw the table of a text padded in front; its first row is fully masked, its output must be finite."""
     left, top, cell = middle - 66, top + 12, 15
     for i, j in np.ndindex(4, 4):
         _cell(p, left + cell * j, top + cell * i, cell, WEIGHT_FILL if 0 < j <= i else None)
@@ -190,12 +190,12 @@ def _cell(p: Drawing, x: float, y: float, size: float, fill: str | None) -> None
 
 
 def head_rows(splits: Mapping[str, Tensor | np.ndarray]) -> Drawing:
-    """Draw which word stands in each row of each head, for several ways to split.
+    """Draw which token stands in each row of each head, for several ways to split.
 
-    A later word than that of the row is red, an earlier one dashed.
+    A later token than that of the row is red, an earlier one dashed.
 
     Args:
-        splits: By name, the number of the word, from 1, in each head and row: ``(H, T)``.
+        splits: By name, the number of the token, from 1, in each head and row: ``(H, T)``.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -217,13 +217,13 @@ def head_rows(splits: Mapping[str, Tensor | np.ndarray]) -> Drawing:
         picture.text(left + (heads * wide) / 2, 14, name, bold=True)
         for h in range(heads):
             picture.text(left + (h + 0.5) * wide, 38, f"head {h + 1}", colour=MUTED)
-        for (h, i), word in np.ndenumerate(table):
-            later, earlier = word > i + 1, word < i + 1
+        for (h, i), token in np.ndenumerate(table):
+            later, earlier = token > i + 1, token < i + 1
             box = (left + h * wide + 1, top + HIGH * i + 1, wide - 2, HIGH - 2)
             fill, opacity = (WRONG, 1) if later else (GRID, 0.6)
             edge = WRONG if earlier else "none"
             picture.rect(*box, fill=fill, opacity=opacity, edge=edge, dashed=earlier, round=3)
-            said = f"word {word:.0f}"
+            said = f"token {token:.0f}"
             picture.text(
                 left + (h + 0.5) * wide, top + HIGH * (i + 0.5), said, colour=PAPER if later else INK
             )

@@ -1,4 +1,4 @@
-// BugFinder: a bug of a layer and its line; run the tests, and see what moves when a word is changed, and which find it. All of it was measured before.
+// BugFinder: a bug of a layer and its line; run the tests, and see what moves when a token is changed, and which find it. All of it was measured before.
 const SAID = { passes: "passes", fails: "finds it", error: "stops with an error" };
 
 function build({ model, state, update }) {
@@ -45,8 +45,8 @@ function build({ model, state, update }) {
     });
     const size = range(shown.moved.length);
     const kinds = new Set();
-    become(table, [make("caption", {}, "Which outputs move when a word is changed"),
-      columns(["word", ...size.map((j) => String(j + 1))]),
+    become(table, [make("caption", {}, "Which outputs move when a token is changed"),
+      columns(["token", ...size.map((j) => String(j + 1))]),
       make("tbody", {}, ...size.map((i) => row(`output ${i + 1}`, size.map((j) => {
         const what = run ? kind(shown.moved[i][j], j, i) : "pa-unknown";
         kinds.add(what);

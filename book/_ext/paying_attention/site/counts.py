@@ -2,7 +2,8 @@
 
 ``{count}`claims``` counts the whole book, ``{count}`exercises of 02_word_vectors``` one page. No number is
 typed, so none can fall behind: claims are those that the notebooks store, exercises those of the bank, bugs
-those of the explorable of *Common mistakes*, and minutes what stands under the title of the page.
+those of the explorable of *Common mistakes*, beliefs those of their page, and minutes what stands under the
+title of the page.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from paying_attention.page.reading_time import READING
 STORED = ">in a stored run<"  # of a claim that was read from a stored run
 MODEL = ">with a stored model<"  # of one that was measured with a model trained before
 MISTAKES = "book/common_mistakes"
+BELIEFS = "book/beliefs"
 BUGS = "attnlib.widgets.bugs.BugFinder"
 STATE = "application/vnd.jupyter.widget-state+json"
 SOUND = "no bug"  # what the explorable calls the layer without one
-# a belief of the page of mistakes is a heading in quotation marks, or a bold beginning in them
+# a belief is a heading in quotation marks, or a bold beginning in them
 BELIEF = re.compile(r"^(?:#{2,3} |\*\*)“", re.M)
 
 
@@ -55,9 +57,9 @@ def beliefs(notebook: nbformat.NotebookNode) -> int:
     return len(BELIEF.findall("\n\n".join(texts)))
 
 
-def mistakes(root: Path) -> nbformat.NotebookNode:
-    """Return the notebook of mistakes."""
-    return nbformat.read(root / f"{MISTAKES}.ipynb", as_version=4)
+def page(root: Path, name: str) -> nbformat.NotebookNode:
+    """Return the notebook of a page."""
+    return nbformat.read(root / f"{name}.ipynb", as_version=4)
 
 
 def exercises_of(page: str) -> list:
@@ -71,8 +73,8 @@ OF_THE_BOOK: dict[str, Callable[[Path], int]] = {
     "stored claims": lambda root: sum(STORED in claim.text for claim in all_claims(root)),
     "claims with a stored model": lambda root: sum(MODEL in claim.text for claim in all_claims(root)),
     "exercises": lambda _: len(bank.exercises()),
-    "bugs": lambda root: len(bugs(mistakes(root))),
-    "beliefs": lambda root: beliefs(mistakes(root)),
+    "bugs": lambda root: len(bugs(page(root, MISTAKES))),
+    "beliefs": lambda root: beliefs(page(root, BELIEFS)),
 }
 OF_A_PAGE: dict[str, Callable[[str], int]] = {
     "exercises": lambda page: len(exercises_of(page)),
