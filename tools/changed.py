@@ -14,7 +14,7 @@ import ast
 import subprocess
 import sys
 from fnmatch import fnmatch
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import nbformat
@@ -161,6 +161,7 @@ def run_of(text: str | None) -> list[tuple[str, str]]:
     return [(plain(cell.source), str(cell.outputs)) for cell in cells]
 
 
+@cache
 def _texts(tree: ast.AST) -> set[str]:
     """Return the last parts of the texts in some code: a file's name, if it is one."""
     found = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))

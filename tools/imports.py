@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -19,13 +19,13 @@ def modules(folder: Path) -> dict[str, Path]:
     return found
 
 
-def imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield what code imports, at the top or inside a function: its dotted name, and what it is called there.
+def imported(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Yield what the nodes of some code import: its dotted name, and what it is called there.
 
     Raises:
         ValueError: The code imports by dots alone.
     """
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, alias.asname or alias.name.partition(".")[0]
@@ -41,7 +41,7 @@ def loaded(name: str, files: dict[str, Path]) -> Iterator[str]:
 
     Importing ``a.b.c`` also runs the code of ``a`` and ``a.b``, unless the importer lives there itself.
     """
-    for target, _ in imported(ast.parse(files[name].read_text("utf8"))):
+    for target, _ in imported(ast.walk(ast.parse(files[name].read_text("utf8")))):
         for module in prefixes(target):
             if module in files and not f"{name}.".startswith(f"{module}."):
                 yield module
@@ -57,7 +57,7 @@ class Reach:
     def __init__(self, files: dict[str, Path]) -> None:
         """Know the modules by their names."""
         self.files = files
-        self._used: dict[str, set[str]] = {}
+        self._used: dict[ast.AST, set[str]] = {}
 
     @cached_property
     def trees(self) -> dict[str, ast.Module]:
@@ -75,22 +75,24 @@ class Reach:
         return {name.removesuffix(THROUGH) for name in found}
 
     def _uses(self, name: str) -> set[str]:
-        if name.endswith(THROUGH):
-            return set()
-        if name not in self._used:
-            self._used[name] = self.used(self.trees[name])
-        return self._used[name]
+        return set() if name.endswith(THROUGH) else self.used(self.trees[name])
 
     def used(self, tree: ast.AST) -> set[str]:
         """Return the modules that code uses directly: by import, by attribute, or by a name in a string."""
+        if tree not in self._used:
+            self._used[tree] = self._read(tree)
+        return self._used[tree]
+
+    def _read(self, tree: ast.AST) -> set[str]:
+        nodes = list(ast.walk(tree))
         called: dict[str, set[str]] = {}
         dotted: set[str] = set()
-        for target, alias in imported(tree):
+        for target, alias in imported(nodes):
             if not self.hands_on(target):
                 dotted.add(target)
             called.setdefault(alias, set()).add(alias if target.startswith(f"{alias}.") else target)
-        inner = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for node in ast.walk(tree):
+        inner = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+        for node in nodes:
             if isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in inner:
                 base, *rest = _chain(node)
                 dotted |= {".".join([target, *rest]) for target in called.get(base, ())}
@@ -119,7 +121,7 @@ class Reach:
     def _tops(self) -> dict[str, dict[str, str]]:
         """Of each module what it imports at its top, by the name that it has there."""
         return {
-            name: {alias: target for target, alias in imported(_top(tree))}
+            name: {alias: target for target, alias in imported(tree.body)}
             for name, tree in self.trees.items()
         }
 
@@ -133,10 +135,6 @@ def _is_plain(node: ast.stmt) -> bool:
     if isinstance(node, ast.Assign):
         return all(isinstance(to, ast.Name) and to.id.startswith("__") for to in node.targets)
     return isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr))
-
-
-def _top(tree: ast.Module) -> ast.Module:
-    return ast.Module([node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))], [])
 
 
 def prefixes(dotted: str) -> list[str]:
