@@ -39,7 +39,7 @@ LEVEL = {name: i for i, names in enumerate(LAYERS) for name in names}
 FILES = modules(ROOT / "attnlib")
 BOOK = modules(ROOT / "book/_ext/paying_attention")
 # of the extension of the book: a room may import from the lines above its own, and within itself
-ROOMS = [{"html_element", "browser"}, {"page", "links", "light"}, {"site"}]
+ROOMS = [{"html_element", "browser"}, {"page", "links", "light"}, {"site"}, {"order"}]
 
 
 def imports(name, files=FILES):

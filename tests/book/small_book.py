@@ -17,10 +17,10 @@ assert base64.b64decode(PIXEL)
 CONF = """
 import sys, yaml
 sys.path.insert(0, {ext!r})
-import paying_attention
+from paying_attention.order import AFTER_BUILD, BEFORE
 from paying_attention.site import sharing, stored_run
-paying_attention.BEFORE.remove(stored_run.refuse)  # nothing here was run
-paying_attention.AFTER_BUILD.remove(sharing.take_cards)
+BEFORE.remove(stored_run.refuse)  # nothing here was run
+AFTER_BUILD.remove(sharing.take_cards)
 book = yaml.safe_load(open({config!r}))["sphinx"]["config"]
 globals().update({{name: value for name, value in book.items() if name != "extensions"}})
 left_out = ("jupyter_book", "sphinx_external_toc", "sphinx_comments", "notfound.extension")

@@ -2,7 +2,8 @@
 
 import nbformat
 
-from paying_attention import AFTER_BUILD, browser
+from paying_attention import browser
+from paying_attention.order import AFTER_BUILD
 from paying_attention.page.first_state import END, MARK, draw_first_states, with_drawings
 from tests.book import CHAPTERS, CONFIG
 from tools.execute_notebooks import STATE

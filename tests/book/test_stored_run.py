@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from paying_attention import BEFORE
+from paying_attention.order import BEFORE
 from paying_attention.site.stored_run import faults, refuse
 from tests.book import CONFIG, NOTEBOOKS, ROOT
 from tools.execute_notebooks import RUN, execute, fingerprint

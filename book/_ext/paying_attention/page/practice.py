@@ -21,7 +21,6 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from paying_attention.html_element import element, text
 from paying_attention.page.proof import fold, is_cell, part
-from paying_attention.site.address import notebook_file
 
 UNATTEMPTED = re.compile(r'<div class="pa-line pa-todo".*?<strong>Exercise ([\d.]+)\.</strong>', re.S)
 LAUNCH = "<!-- where the notebook runs -->"  # filled in once the theme has made its menu
@@ -138,6 +137,12 @@ class Practice(SphinxPostTransform):
         )
 
 
+def notebook_file(context: dict) -> str | None:
+    """Return where a page's notebook lies in the site, seen from the page; None if the page is none."""
+    name = context.get("sourcename", "")
+    return context["pathto"](f"_sources/{name}", 1) if name.endswith(".ipynb") else None
+
+
 def launch_links(app, page: str, context: dict) -> str:
     """Return the links of the launch menu, or the notebook's file if it has none, and how to run at home."""
     buttons = [
@@ -148,7 +153,7 @@ def launch_links(app, page: str, context: dict) -> str:
         if "url" in button
     ]
     links = [(button["text"], button["url"], "") for button in buttons]
-    if not links and (file := notebook_file(app, context)):
+    if not links and (file := notebook_file(context)):
         links.append(("Download the notebook", file, " download"))
     home = find_page(app.env, "how_to_use")
     if home:

@@ -19,9 +19,3 @@ def leave_out_placeholder(app, config) -> None:
         for name in OF_THE_ADDRESS:
             options.pop(name, None)
         options.update(dict.fromkeys(BUTTONS, False))
-
-
-def notebook_file(app, context: dict) -> str | None:
-    """Return where a page's notebook lies in the site, seen from the page; None if the page is none."""
-    name = context.get("sourcename", "")
-    return context["pathto"](f"_sources/{name}", 1) if name.endswith(".ipynb") else None
