@@ -6,7 +6,7 @@ from tests.plotting.drawn import filled, parts, texts
 
 
 def test_the_table_goes_to_and_fro_in_thick_arrows_and_time_is_to_scale():
-    kernels = [("scores", "qk", "t"), ("softmax", "t", "t"), ("average", "tv", "o")]
+    kernels = [("scores", "qk", "t"), ("softmax", "t", "t"), ("output", "tv", "o")]
     ways = {
         "all": (kernels, "20 GB", 0.003, (0.009, "9")),
         "one": ([("all three, in one go", "q", "o")], "1 GB", 0.001, (0.002, "2 ms")),
@@ -28,7 +28,7 @@ def test_the_table_goes_to_and_fro_in_thick_arrows_and_time_is_to_scale():
     assert [inside, behind] == pytest.approx([8 + took[1] + 6, 8 + took[6] + 10], abs=1)
     with pytest.raises(ValueError, match="must be of q, k, v, o and t, got x"):
         plotting.traffic({"all": ([("scores", "x", "t")], "", 1, (2, ""))}, "5 GB")
-    with pytest.raises(ValueError, match="the arrows of average have no room: draw fewer kernels"):
-        plotting.traffic({"all": (9 * [("average", "tt", "t")], "", 1, (2, ""))}, "5 GB")
+    with pytest.raises(ValueError, match="the arrows of output have no room: draw fewer kernels"):
+        plotting.traffic({"all": (9 * [("output", "tt", "t")], "", 1, (2, ""))}, "5 GB")
     with pytest.raises(ValueError, match="the name of a long one has no room: draw fewer kernels"):
         plotting.traffic({"all": (9 * [("a long one", "q", "o")], "", 1, (2, ""))}, "5 GB")
