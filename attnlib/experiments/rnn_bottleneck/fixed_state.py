@@ -79,13 +79,13 @@ class Summary(nn.Module):
         require_whole("n", n, 1)
         self.n = n
         self.facts = {"model": kind.upper(), "keeps": d, "reads": n, "width": width}
-        self.reader = FreeEncoder(d, n, width) if kind == "free" else Recurrent(kind, 1 + n, d)
+        self.encoder = FreeEncoder(d, n, width) if kind == "free" else Recurrent(kind, 1 + n, d)
         self.answer = three_layers(d + n, width, 1)
 
     def keep(self, x: Tensor) -> Tensor:
         """Read ``(B, n)`` and return all that is kept, between -1 and 1: ``(B, 1, d)``."""
         _check_numbers(x, self.n)
-        return self.reader(with_positions(x))[:, -1:]
+        return self.encoder(with_positions(x))[:, -1:]
 
     def give_back(self, kept: Tensor) -> Tensor:
         """Answer for every position ``(B, n)`` from what was kept."""
@@ -263,7 +263,7 @@ def stored_fold() -> Summary:
     """
     memory, data = Summary("gru", 1, 2), stored()
     weights = {name: torch.tensor(rows) for name, rows in data["fold"]["weights"].items()}
-    memory.reader.load_state_dict(weights)
+    memory.encoder.load_state_dict(weights)
     memory.setting = describe(
         memory, noise=0, steps=24_000, seeds=(5,), machine="Intel Xeon", date=data["date"], width=64
     )
