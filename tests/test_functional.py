@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from attnlib import (
     MaskRule,
+    alibi_bias,
     attention,
     attention_scores,
     attention_weights,
@@ -747,6 +748,80 @@ def test_no_table_is_held(run):
 
 
 @on_the_cpu
+def test_alibi_with_causal_makes_no_second_bias():
+    n = 1024
+    q, k, v = (randn(1, 8, n, 16, seed=i).float() for i in range(3))
+    bias = alibi_bias(8, n)
+    plain = count_peak_bytes(lambda: attention(q, k, v))
+    assert count_peak_bytes(lambda: attention(q, k, v, bias=bias)) < plain + bias.nbytes / 8
+    assert count_peak_bytes(lambda: attention(q, k, v, causal=True, bias=bias)) < bias.nbytes
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3), (4, 2, 3), (1, 4, 2, 3)])
+@pytest.mark.parametrize(
+    "more", ["nothing", "mask", "row", "bias", "bias with a gradient", "causal", "window"]
+)
+@pytest.mark.parametrize("width", [D, Dv])
+def test_the_kernel_is_given_four_axes_always(lead, more, width, monkeypatch):
+    given, real = [], F.scaled_dot_product_attention
+
+    def watched(q, k, v, attn_mask=None, **options):
+        table = () if attn_mask is None or type(attn_mask) is not torch.Tensor else (attn_mask,)
+        given.extend((q, k, v, *table))
+        return real(q, k, v, attn_mask=attn_mask, **options)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    q, k, v = randn(*lead, T, D), randn(*lead, S, D, seed=1), randn(*lead, S, width, seed=2)
+    options = {
+        "nothing": {},
+        "mask": {"mask": causal_mask(T, S, device=DEVICE)},
+        "row": {"mask": torch.arange(S, device=DEVICE) > 2},
+        "bias": {"bias": randn(T, S, seed=3)},
+        "bias with a gradient": {"bias": randn(*lead[-1:], T, S, seed=3).requires_grad_()},
+        "causal": {"causal": True},
+        "window": {"mask": MaskRule(causal=True, window=3)},
+    }[more]
+    out = attention(q, k, v, **options)
+    assert_close(out, attention_weights(q, k, **options) @ v)
+    assert given
+    assert all(x.ndim == 4 for x in given)
+    assert DEVICE.type != "cpu" or given[1].shape[-1] == given[2].shape[-1]
+
+
+def test_causal_aligns_with_the_last_key_and_pytorchs_is_causal_with_the_first():
+    for T, S in ((5, 7), (7, 5), (5, 5)):
+        q, k, v = case(T=T, S=S)
+        last, first = (causal_mask(T, S, offset=n, device=DEVICE) for n in (S - T, 0))
+        theirs = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        assert_close(attention(q, k, v, first), theirs)
+        assert_close(attention(q, k, v, causal=True), attention(q, k, v, last))
+        assert torch.allclose(attention(q, k, v, causal=True), theirs) == (T == S)
+
+
+def test_a_mask_of_two_axes_is_told_from_one_of_keys_wherever_a_mask_is_taken():
+    x, mask = torch.zeros(3, 2, 5, 4, device=DEVICE), torch.ones(3, 5, dtype=torch.bool, device=DEVICE)
+    way_out = r"a mask of keys \(B, S\) is mask\[:, None, None, :\], as padding_mask makes it"
+    for run in (
+        lambda: attention(x, x, x, mask),
+        lambda: attention_weights(x, x, mask),
+        lambda: attention_scores(x, x, mask),
+        lambda: tiled_attention(x, x, x, mask),
+        lambda: sliding_window_attention(x, x, x, mask, window=2),
+        lambda: attention_with_lse(x, x, x, mask),
+        lambda: key_mass(x, x, mask),
+        lambda: masked_softmax(x @ x.mT, mask),
+    ):
+        with pytest.raises(ValueError, match=way_out):
+            run()
+    square = torch.ones(
+        5, 5, dtype=torch.bool, device=DEVICE
+    )  # for B = T nobody can tell; the docstring does
+    assert attention(x, x, x, square).shape == x.shape
+    for function in (attention, attention_weights):
+        assert "as `padding_mask` makes it" in function.__doc__
+
+
+@on_the_cpu
 def test_keys_are_not_read_again_for_a_single_query():
     read = []
 
@@ -1025,6 +1100,15 @@ def test_the_mass_of_keys_is_the_sum_of_their_weights(opts, block_size):
             continue
         got = key_mass(q, k, **opts, **more, block_size=block_size)
         assert_close(got, attention_weights(q, k, **opts, **more).sum(-2))
+
+
+def test_the_mass_of_keys_and_parts_hold_no_table():
+    n = 2048
+    q, k, v = (randn(1, 1, n, 8, seed=i).float() for i in range(3))
+    table = n * n * 4
+    assert count_peak_bytes(lambda: attention_weights(q, k)) >= table
+    assert count_peak_bytes(lambda: key_mass(q, k, block_size=64)) < table / 8
+    assert count_peak_bytes(lambda: attention_with_lse(q, k, v)) < table / 2
 
 
 def test_the_mass_of_keys_knows_groups_and_rules():

@@ -1,15 +1,17 @@
 """A bounded share of the fuzz, and proof that it can fail. ``python -m tests.fuzz`` runs as much as you like."""
 
+import dataclasses
 import math
 
 import pytest
 import torch
 
 import attnlib
+from attnlib.functional import attention_with_lse, key_mass
 from tests import assert_close, reference
 from tests.fuzz.bounded import ELU_PLUS_ONE, Arithmetic, exact, roundoff
 from tests.fuzz.draw import Draw
-from tests.fuzz.heads import draw_problem, draw_scale, expected_scores, spread_heads
+from tests.fuzz.heads import draw_problem, draw_scale, expected_scores, spread_heads, with_sink
 from tests.fuzz.judge import check, run
 from tests.fuzz.linear import expected_linear
 from tests.fuzz.positions import expected_rotary
@@ -120,6 +122,53 @@ MISTAKES = (
 )
 
 
+def sinks_left_out(q, k, v, mask=None, *, sink=None, **options):
+    return attnlib.attention(q, k, v, mask, **options)
+
+
+def a_window_one_key_too_wide(q, k, v, mask=None, *, window, **options):
+    return attnlib.sliding_window_attention(q, k, v, mask, window=window + 1, **options)
+
+
+def rules_without_documents(q, k, v, mask=None, *, rows, align, **options):
+    if isinstance(mask, attnlib.MaskRule):
+        mask = dataclasses.replace(mask, documents=None, also=())
+    return attnlib.attention(q, k, v, mask, **options)
+
+
+def parts_of_equal_weight(out, lse, other, other_lse):
+    return (out + other) / 2, torch.logaddexp(lse, other_lse)
+
+
+def the_largest_score_for_the_logarithm(q, k, v, mask=None, **options):
+    out, lse = attention_with_lse(q, k, v, mask, **options)
+    scores = attnlib.attention_scores(q, k, mask, **{n: x for n, x in options.items() if n != "sink"})
+    return out, scores.amax(-1).to(lse.dtype).expand(lse.shape) if k.shape[-2] else lse
+
+
+def the_mean_for_the_mass(q, k, mask=None, **options):
+    return key_mass(q, k, mask, **options) / max(1, q.shape[-2])
+
+
+ELSEWHERE = {
+    sinks_left_out: "attention",
+    a_window_one_key_too_wide: "sliding_window_attention",
+    rules_without_documents: "attention_in_blocks",
+    parts_of_equal_weight: "merge",
+    the_largest_score_for_the_logarithm: "attention_with_lse",
+    the_mean_for_the_mass: "key_mass",
+}
+
+
+@pytest.mark.parametrize("mistake", ELSEWHERE, ids=lambda mistake: mistake.__name__)
+def test_the_fuzz_finds_a_mistake_elsewhere(mistake):
+    name = ELSEWHERE[mistake]
+    numbers = (n for n in range(1000) if SCHEDULE[n % 100] == name)
+    found = next((n for n in numbers if check(SEED, n, FUNCTIONS | {name: mistake})[1]), None)
+    assert found is not None
+    assert not check(SEED, found)[1]
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.__name__)
 def test_the_fuzz_finds_a_mistake_in_attention(mistake):
     numbers = (n for n in range(1000) if SCHEDULE[n % 100] == "attention")
@@ -162,6 +211,31 @@ def test_what_is_expected_is_what_loops_over_single_numbers_say(number):
 
 
 @pytest.mark.parametrize("number", range(20))
+def test_what_is_expected_of_sinks_and_logarithms_is_what_loops_say(number):
+    draw, problem, t = bounded_problem(number)
+    a, (T, S) = Arithmetic(torch.float64), problem.target[-2:]
+    visible = torch.rand(*problem.lead, T, S, generator=draw.generator) < 0.6
+    sink = torch.randn(problem.target[:-2], generator=draw.generator, dtype=torch.float64)
+    sink = sink.masked_fill(torch.rand(sink.shape, generator=draw.generator) < 0.2, -math.inf)
+    scores = expected_scores(a, t, problem, problem.lead, None)
+    v = spread_heads(a, t["v"], problem.groups, problem.lead)
+    value, error = a.attend(*with_sink(a, {"sink": exact(sink)}, scores, v, visible))
+    log_sum, log_error = a.log_sum(*with_sink(a, {"sink": exact(sink)}, scores, None, visible)[::2])
+    sink = sink.expand(problem.lead).reshape(-1)
+    rest = (x.flatten(0, -3) if x.ndim > 2 else x[None] for x in (scores[0], v[0], visible))
+    for n, (s, values, seen) in enumerate(zip(*rest, strict=True)):
+        for i in range(T):
+            kept = [s[i, j].item() for j in range(S) if seen[i, j]] + [sink[n].item()]
+            e = [math.exp(x) for x in kept]
+            total = sum(e)
+            js = [j for j in range(S) if seen[i, j]]
+            out = sum((e[m] * values[j] for m, j in enumerate(js)), torch.zeros(v.shape[-1]).double())
+            at = (*torch.unravel_index(torch.tensor(n), problem.lead), i)
+            assert ((value[at] - (out / total if total else out)).abs() <= error[at] + 1e-12).all()
+            assert abs(log_sum[at] - (math.log(total) if total else 0.0)) <= log_error[at] + 1e-12
+
+
+@pytest.mark.parametrize("number", range(20))
 def test_what_is_expected_of_linear_attention_is_what_loops_say(number):
     draw, problem, t = bounded_problem(number, same_length=True)
     causal, normalize = draw.chance(0.5), draw.chance(0.5)
@@ -185,7 +259,7 @@ def test_what_is_expected_of_rotary_is_what_loops_say(interleaved):
     assert ((value - loops).abs() <= error).all()
 
 
-@pytest.mark.parametrize("operation", ["attend", "softmax", "curves"])
+@pytest.mark.parametrize("operation", ["attend", "softmax", "log_sum", "curves"])
 def test_expected_gradients_are_those_of_finite_differences(operation):
     a, g = Arithmetic(torch.float64), torch.Generator().manual_seed(3)
     scores, v = (torch.randn(shape, generator=g, dtype=torch.float64) for shape in ((1, 2, 3), (1, 3, 2)))
@@ -200,6 +274,8 @@ def test_expected_gradients_are_those_of_finite_differences(operation):
             return a.attend(scores, v, visible)[0]
         if operation == "softmax":
             return a.matmul(a.softmax(scores, visible), v)[0]
+        if operation == "log_sum":
+            return a.multiply(a.log_sum(scores, visible)[..., None], v[..., :1, :])[0]
         return a.multiply(a.curve(scores, ELU_PLUS_ONE), a.spread(scores[..., :1], (1, 2, 3)))[0] @ v
 
     assert torch.autograd.gradcheck(compute, (scores.requires_grad_(), v.requires_grad_()))

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from attnlib import (
+    KVCache,
     MaskRule,
     attention,
     attention_scores,
@@ -15,7 +16,8 @@ from attnlib import (
 from attnlib._plan import Plan, check
 from attnlib.backends import blocks
 from attnlib.backends.choose import compute as compute_one
-from attnlib.instruments.counters import count_peak_bytes
+from attnlib.functional import key_mass
+from attnlib.instruments.counters import count_flops, count_peak_bytes
 from tests import DEVICE, assert_close, randn
 from tests.test_functional import case
 from tests.test_mask_rules import RULES, some_rule
@@ -154,6 +156,33 @@ def test_a_window_with_other_lengths_a_mask_a_bias_and_a_softcap(blocks_of):
             ),
         ),
     )
+
+
+@pytest.mark.parametrize("cuts", [[1] * 9, [4, 1, 1, 3], [9], [2, 7]])
+def test_a_window_goes_on_where_a_cache_ends(cuts):
+    q, k, v = (x[:, :, :9] for x in case(T=9, S=9))
+    cache, parts = KVCache(2, 3, 9, k.shape[-1], dtype=k.dtype, device=DEVICE), []
+    wide = v[..., : k.shape[-1]]
+    for part in torch.arange(9).split(cuts):
+        keys, values = cache.append(k[:, :, part], wide[:, :, part])
+        parts.append(sliding_window_attention(q[:, :, part], keys, values, window=3))
+    assert_close(torch.cat(parts, 2), sliding_window_attention(q, k, wide, window=3))
+
+
+@pytest.mark.parametrize("rule", [{"causal": True, "window": 8}, {"documents": True}, {"lengths": [16, 8]}])
+def test_tiles_that_a_rule_rules_out_are_not_computed(rule):
+    S = 64
+    if "documents" in rule:
+        rule = {"documents": torch.arange(S, device=DEVICE) // 8}
+    if "lengths" in rule:
+        rule = {"lengths": torch.tensor(rule["lengths"], device=DEVICE)}
+    q, k, v = case(T=S, S=S)
+    rule = MaskRule(**rule)
+    for run in (
+        lambda m: tiled_attention(q, k, v, m, block_size=8),
+        lambda m: key_mass(q, k, m, block_size=8),
+    ):
+        assert count_flops(lambda: run(rule)) <= 0.26 * count_flops(lambda: run(None))  # noqa: B023
 
 
 @pytest.mark.parametrize("name", ["window", "documents", "lengths", "window and prefix"])

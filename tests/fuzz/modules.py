@@ -9,10 +9,11 @@ from torch.func import functional_call
 
 import attnlib
 from tests import DEVICE, reference
-from tests.fuzz.bounded import GELU, exact, inverse_root
+from tests.fuzz.bounded import GELU, TANH, exact, inverse_root
 from tests.fuzz.draw import Case, as_tuple, words
-from tests.fuzz.heads import Problem, draw_bias, draw_mask, finite_bias, seen, spread_heads
+from tests.fuzz.heads import Problem, draw_bias, draw_mask, finite_bias, seen, spread_heads, with_sink
 from tests.fuzz.positions import expected_rotary
+from tests.fuzz.rules import draw_facts, facts_seen, rule_of
 
 
 def expected_linear_layer(a, t, name, x):
@@ -24,7 +25,9 @@ def expected_linear_layer(a, t, name, x):
     return a.stored(out).reshape(*x.shape[:-1], out.shape[-1])
 
 
-def expected_multihead(a, t, x, context, sizes, visible, prefix="", *, scale=None, turned=False):
+def expected_multihead(
+    a, t, x, context, sizes, visible, prefix="", *, scale=None, softcap=None, turned=False
+):
     """Return the output and the weights of multi-head attention; ``turned`` is with rotary positions."""
     D = sizes.C // sizes.H
     heads = []
@@ -37,11 +40,17 @@ def expected_multihead(a, t, x, context, sizes, visible, prefix="", *, scale=Non
     lead = q.shape[1:3]
     k, v = (spread_heads(a, y, sizes.H // sizes.Hkv, lead) for y in (k, v))
     scores = a.times(a.matmul(q, k.mT), 1 / math.sqrt(D) if scale is None else scale)
+    if softcap is not None:
+        scores = a.times(a.curve(a.times(scores, 1 / softcap), TANH), softcap)
     if "bias" in t:
         scores = a.add(scores, a.times(a.spread(finite_bias(t)["bias"], scores.shape[1:]), 1.0))
-    visible = visible.expand(scores.shape[1:])
+    visible, sinks = visible.expand(scores.shape[1:]), {}
+    if f"{prefix}sink" in t:
+        sinks["sink"] = t[f"{prefix}sink"]
+    S = scores.shape[-1]
+    scores, v, visible = with_sink(a, sinks, scores, v, visible)
     out = a.attend(scores, v, visible).transpose(-3, -2).flatten(-2)
-    return expected_linear_layer(a, t, prefix + "out_proj", out), a.softmax(scores, visible)
+    return expected_linear_layer(a, t, prefix + "out_proj", out), a.softmax(scores, visible)[..., :S]
 
 
 def expected_norm(a, t, name, x, *, rms=False):
@@ -57,7 +66,9 @@ def expected_norm(a, t, name, x, *, rms=False):
     return a.stored(y)
 
 
-def expected_block(a, t, x, sizes, visible, prefix="", *, turned=False, norm="layer", norm_first=True, **_):
+def expected_block(
+    a, t, x, sizes, visible, prefix="", *, turned=False, norm="layer", norm_first=True, softcap=None, **_
+):
     def normed(name, y):
         return expected_norm(a, t, prefix + name, y, rms=norm == "rms")
 
@@ -65,7 +76,8 @@ def expected_block(a, t, x, sizes, visible, prefix="", *, turned=False, norm="la
         return a.stored(a.add(a.stored_gradient(y), added))
 
     read = normed("attention_norm", x) if norm_first else x
-    out, _ = expected_multihead(a, t, read, read, sizes, visible, prefix + "attention.", turned=turned)
+    rest = {"turned": turned, "softcap": softcap}
+    out, _ = expected_multihead(a, t, read, read, sizes, visible, prefix + "attention.", **rest)
     x = plus(x, out) if norm_first else normed("attention_norm", plus(x, out))
     out = expected_network(a, t, prefix, normed("network_norm", x) if norm_first else x)
     return plus(x, out) if norm_first else normed("network_norm", plus(x, out))
@@ -85,7 +97,13 @@ def draw_kind(draw):
     if draw.chance(0.5):
         return {}
     kinds = {"norm": draw.pick("layer", "rms"), "norm_first": draw.chance(0.5), "gated": draw.chance(0.5)}
-    return kinds | {"bias": draw.chance(0.5)}
+    return kinds | {"bias": draw.chance(0.5)} | draw_own(draw)
+
+
+def draw_own(draw):
+    """Draw what a layer may have of its own."""
+    sink, softcap = draw.chance(0.3), draw.pick(None, None, 3.0)
+    return ({"sink": True} if sink else {}) | ({"softcap": softcap} if softcap else {})
 
 
 @dataclasses.dataclass
@@ -135,12 +153,14 @@ class Setting:
     causal: bool
     turned: bool
     pieces: list[tuple[int, int]] | None  # with a cache
+    facts: list[dict] | None = None  # a rule in place of the mask
 
     def arguments(self, t, start=None, end=None):
         """Return the keywords of a whole pass, or of the piece from start to end."""
         mask, bias = self.mask, t.get("bias")
         if end is not None:
             mask, bias = rows_of(mask, start, end), rows_of(bias, start, end)
+        mask = mask if self.facts is None else rule_of(self.facts, end)
         turn = attnlib.rotary if self.turned else None
         return {"mask": mask, "bias": bias, "causal": self.causal, "rotary": turn}
 
@@ -148,6 +168,8 @@ class Setting:
         """Return which keys each query sees, ``(B, H, T, S)``: of a cache what came before its piece ends."""
         problem = Problem(None, None, None, None, 1, (sizes.B, sizes.H, sizes.T, S), ())
         visible = seen(problem, self.mask, self.causal, self.bias)
+        if self.facts is not None:
+            visible &= facts_seen(self.facts, sizes.T, S)
         for start, end in self.pieces or ():
             visible[..., start:end, end:] = False
         return visible
@@ -158,9 +180,11 @@ def draw_setting(draw, sizes, S, dtype, *, cached, crossed=False):
     mask, bias = draw_mask(draw, target), draw_bias(draw, target, dtype)
     if mask is not None and mask.ndim == 3:
         mask = mask[None]  # the layer takes no mask of three axes
+    facts = draw_facts(draw, target) if draw.chance(0.3) else None
+    mask = mask if facts is None else None
     even = (sizes.C // sizes.H) % 2 == 0
     turned = even and not crossed and draw.chance(0.5)
-    return Setting(mask, bias, draw.chance(0.5), turned, cuts(draw, sizes.T) if cached else None)
+    return Setting(mask, bias, draw.chance(0.5), turned, cuts(draw, sizes.T) if cached else None, facts)
 
 
 def given_to(setting, case):
@@ -182,7 +206,7 @@ def multihead_case(draw):
     crossed = draw.chance(0.4) and not cached
     S = sizes.S if crossed else sizes.T
     scale, need_weights = draw.pick(None, None, 0.7, -1.0, 0.0), draw.chance(0.4)
-    options = {"num_kv_heads": sizes.Hkv, "bias": draw.chance(0.6), "scale": scale}
+    options = {"num_kv_heads": sizes.Hkv, "bias": draw.chance(0.6), "scale": scale} | draw_own(draw)
     setting = draw_setting(draw, sizes, S, dtype, cached=cached, crossed=crossed)
     visible = setting.visible(sizes, S)
 
@@ -202,6 +226,7 @@ def multihead_case(draw):
 
     def expected(a, t):
         context, rest = t.get("context", t["x"]), {"scale": scale, "turned": setting.turned}
+        rest["softcap"] = options.get("softcap")
         both = expected_multihead(a, t, t["x"], context, sizes, visible, **rest)
         return both if need_weights else both[0]
 
