@@ -1,8 +1,13 @@
-"""Print a table of ratios: ``python -m benchmarks``; ``--rules`` measures the backends of rules instead."""
+"""Print a table of ratios: ``python -m benchmarks``, with ``four_axes decoding`` for these parts only.
+
+``--rules`` measures the backends of rules instead, on CUDA.
+"""
 
 from __future__ import annotations
 
-import sys
+import argparse
+import math
+import time
 from collections.abc import Callable, Iterator
 from statistics import median
 
@@ -27,25 +32,37 @@ from attnlib.instruments.counters import count_peak_bytes
 from attnlib.instruments.timing import timed
 
 RUNS = 9
+LONG = 2e-2  # seconds of a run
 SIZES = [(8, 12, 1024, 64), (1, 8, 4096, 64)]  # B, H, T, D
 Work = Callable[[], object]
 Row = tuple[str, str, str, float]
+clock = timed
+
+
+def computing(work: Work, device: torch.device, calls: int = 1) -> float:
+    """Return the seconds that the processor spent on a call, which other programs hardly lengthen."""
+    assert device.type == "cpu"
+    start = time.process_time()
+    for _ in range(calls):
+        work()
+    return (time.process_time() - start) / calls
 
 
 def ratio(ours: Work, theirs: Work, device: torch.device, calls: int | None = None) -> float:
     """Return the median of ``ours / theirs``, timed in turn so that both see the same machine.
 
-    Each goes first every other time. On a GPU so many calls are queued that a millisecond and more is timed.
+    Each goes first every other time. A run is as many calls as take 20 ms, on a GPU 10 and more in a queue.
     """
-    timed(ours, device, 1), timed(theirs, device, 1)
+    clock(ours, device, 1), clock(theirs, device, 1)
     if calls is None:
-        calls = min(100, max(10, int(2e-2 / timed(theirs, device, 10)))) if device.type == "cuda" else 1
+        least = 10 if device.type == "cuda" else 1
+        calls = min(100, max(least, int(LONG / clock(theirs, device, least))))
     ratios = []
     for run in range(RUNS):
         if run % 2:
-            b, a = timed(theirs, device, calls), timed(ours, device, calls)
+            b, a = clock(theirs, device, calls), clock(ours, device, calls)
         else:
-            a, b = timed(ours, device, calls), timed(theirs, device, calls)
+            a, b = clock(ours, device, calls), clock(theirs, device, calls)
         ratios.append(a / b)
     return median(ratios)
 
@@ -268,31 +285,59 @@ def decoding(device: torch.device) -> Iterator[Row]:
         yield "`attention` of one query with a padding mask", f"({B}, 12, {S}, 64)", "float32", found
 
 
-def rows(device: torch.device) -> Iterator[Row]:
-    """Go through everything."""
+def against_pytorch(device: torch.device) -> Iterator[Row]:
+    """Compare attention and layer with PyTorch's, in every size and dtype."""
     for dtype in [torch.float32, torch.bfloat16] if device.type == "cuda" else [torch.float32]:
         for size in SIZES:
             yield from kernels(size, dtype, device)
             yield from layers(size, dtype, device)
-    yield from four_axes(device)
-    yield from less(device)
-    yield from generation(device)
-    yield from decoding(device)
+
+
+PARTS = {
+    "against_pytorch": against_pytorch,
+    "four_axes": four_axes,
+    "less": less,
+    "generation": generation,
+    "decoding": decoding,
+}
 
 
 def main() -> None:
     """Measure and print."""
-    if "--rules" in sys.argv[1:]:
+    global clock
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Ratios, ours over theirs.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all if not given")
+    parser.add_argument(
+        "--busy", action="store_true", help="count the processor's time, in one thread, on a busy machine"
+    )
+    parser.add_argument(
+        "--rules",
+        nargs="?",
+        type=float,
+        const=math.inf,
+        metavar="SECONDS",
+        help="measure the backends of rules on CUDA, and begin nothing new after so many seconds",
+    )
+    asked = parser.parse_args()
+    if asked.rules is not None:
         from benchmarks import rules
 
-        rules.main()
+        rules.main(asked.rules)
         return
-    device = pick_device()
+    unknown = set(asked.parts) - PARTS.keys()
+    if unknown:
+        parser.error(f"there is no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    device = torch.device("cpu") if asked.busy else pick_device()
+    if asked.busy:
+        torch.set_num_threads(1)
+        clock = computing
     torch.manual_seed(0)
-    print(f"torch {torch.__version__} on {device}, medians of {RUNS}\n")
+    how = "of the processor's time, in one thread" if asked.busy else "in turn"
+    print(f"torch {torch.__version__} on {device}, medians of {RUNS} {how}\n")
     print("| what | size | dtype | ratio |\n|---|---|---|---|")
-    for what, size, dtype, found in rows(device):
-        print(f"| {what} | {size} | {dtype} | {found:.3f}x |", flush=True)
+    for part in asked.parts or PARTS:
+        for what, size, dtype, found in PARTS[part](device):
+            print(f"| {what} | {size} | {dtype} | {found:.3f}x |", flush=True)
 
 
 if __name__ == "__main__":
