@@ -184,7 +184,7 @@ function build({ model, state, update, root }) {
       network: trained.flat().length ? errorOf(trained[0], kinds[0]) : ["No network was trained at this d and this noise."],
       ...Object.fromEntries(kinds.slice(1).map((kind, i) => [`network-${i + 2}`, errorOf(trained[i + 1], kind)])),
       attention: flat(noise).length ? ["Attention: error ", kept, `, the mean of what was measured for n = ${measuredFor(flat(noise))}.`]
-        : [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: error at least ", kept, "."],
+        : [`Attention keeps ${n === 1 ? "the one" : `all ${n}`}: error at least `, kept, "."],
     };
     for (const [kind, [before, value, after]] of Object.entries(words)) {
       rows[kind].dataset.value = String(value ?? NaN);

@@ -52,7 +52,7 @@ def test_a_table_of_low_rank_is_kept_whole():
     torch.testing.assert_close(kept @ kept.T, x @ x.T)
 
 
-def test_squeezing_leaves_the_random_numbers_of_the_caller_alone():
+def test_the_decomposition_leaves_the_random_numbers_of_the_caller_alone():
     torch.manual_seed(5)
     before = torch.rand(1)
     torch.manual_seed(5)
