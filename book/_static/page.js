@@ -266,9 +266,9 @@
     }).join("\n");
   }
 
-  // A formula or a line of code that is wider than the page scrolls; who has no finger scrolls it with the arrow keys
+  // A formula, a figure or a line of code that is wider than the page scrolls; who has no finger scrolls it with the arrow keys
 
-  const WIDE = "mjx-container[display=true], .highlight pre";
+  const WIDE = "mjx-container[display=true], .highlight pre, .pa-drawn";
 
   function reachWide(within) {
     const unfolded = [...within.querySelectorAll(WIDE)].filter((node) => !node.closest("details:not([open])"));  // to measure is to lay out

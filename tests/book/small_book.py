@@ -46,6 +46,12 @@ def shown(number, text, measured=""):
 # the class first, or the build would wait for a front end to draw it
 VIEW = '<script class="none" type="application/vnd.jupyter.widget-view+json">{}</script>'
 EXPLORABLE = new_output("display_data", {"text/html": VIEW, "text/plain": "W"})
+DRAWN = (
+    '<svg xmlns="http://www.w3.org/2000/svg" width="403pt" height="200pt" viewBox="0 0 403 200">'
+    """<rect width="403" height="200" style="fill: #ffffff"/>"""
+    """<text x="20" y="50" style="font: 10px 'DejaVu Sans'; fill: #1f2730">letters</text></svg>"""
+)
+DRAWING = new_output("display_data", {"image/svg+xml": DRAWN, "text/plain": "<Drawing>"})
 FIGURE = new_output("display_data", {"image/png": PIXEL, "text/plain": "<Figure>"})
 CAPTION = {"mystnb": {"figure": {"caption": "A pixel", "name": "fig-pixel"}, "image": {"alt": "A red pixel"}}}
 
@@ -91,14 +97,14 @@ CELLS = [
     ),
     code("again()", shown(3, "Once more"), tags=["proof"]),
     text("Under load **it folds**. So it is, everywhere. Once more we fold."),
-    code("draw_more()", FIGURE, tags=["proof"]),
+    code("draw_more()", DRAWING, tags=["proof"], mystnb={"image": {"alt": "Letters"}}),
     code("explore()", EXPLORABLE, tags=["proof"]),
     text("## A guess"),
     text(CHOICES, tags=["guess"], guess=QUARTER),
     code("answer()", shown(4, "A quarter it is"), tags=["proof", "answer"]),
     text("A quarter is not much.", tags=["answer"]),
     text(NUMBER, tags=["guess"], guess=STEPS),
-    code("taught()\nin_sight()", shown(5, "It was taught"), shown(6, "Twice")),
+    code("taught()\nin_sight()  # quiet", shown(5, "It was taught"), shown(6, "Twice")),
     text(r"$\color{#1d5c96}{Q} \color{#a3245e}{O}$, too, is in colour."),
     text(
         r"$$\begin{aligned} a &= b + c + d + e + f + g + h + i + j + k + l + m && \text{a note at the right} \end{aligned}$$"
@@ -135,7 +141,7 @@ PRACTICE = [
 ]
 PAGES = {
     "index.md": '# A book\n\n<p class="pa-start"><span class="pa-then">Nothing to install.</span></p>\n\n'
-    "Begin. It takes {count}`minutes of small` minutes.\n\n```{toctree}\nsmall\nother\ntries\n01_rnn_bottleneck\nhow_to_use\nglossary\nreferences\n```\n",
+    "Begin. It takes {count}`minutes of small` minutes.\n\n```{toctree}\nsmall\nother\ntries\nsolutions/small\n01_rnn_bottleneck\nhow_to_use\nglossary\nreferences\n```\n",
     "how_to_use.md": "# How to\n\n## Run\n\nAt home.\n\n## Progress\n\n```{progress}\n```\n",
     "glossary.md": "# Glossary\n\n```{glossary}\nSoftmax\n  Numbers that sum to $1$.\n```\n",
     "tries.md": "# Tries\n\n```{explorable} GradientDecay\n```\n\nLet it grow: [a weight of 1.2](#explore=decay&weight=1.2&length=60).\n",
@@ -149,7 +155,12 @@ def build(folder, cells=None):
         "small": cells or CELLS,
         "other": [text("# Other"), code("fold_me()", shown(1, "One"), tags=["proof"])],
         "01_rnn_bottleneck": PRACTICE,
+        "solutions/small": [
+            text("# Solutions\n\nMeasured:"),
+            code("solve()", shown(1, "It is four", "measured: 4.0"), tags=["proof"]),
+        ],
     }
+    (folder / "solutions").mkdir(exist_ok=True)
     for name, content in notebooks.items():
         metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         nbformat.write(new_notebook(cells=content, metadata=metadata), folder / f"{name}.ipynb")

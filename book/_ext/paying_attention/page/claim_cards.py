@@ -8,6 +8,8 @@ Which sentence says a claim is told by its words, among the paragraphs and capti
 author knows better, the cell's metadata say so: ``"said": ["nearest key, nine"]``, words of the sentence for
 each claim of the cell in turn, or null to leave one to the rule. Words that no one sentence near has stop the
 build.
+
+Among the solutions a claim is part of the answer: it stands where its cell does, in full.
 """
 
 from __future__ import annotations
@@ -278,6 +280,13 @@ def card(claims: list[tuple[str, str, str]]) -> nodes.Element:
     )
 
 
+def show(places: list[claimed]) -> None:
+    """Let the claims of these places stand where their cells do, in full."""
+    for place in places:
+        lines = [nodes.raw("", line, format="html") for _, line in place["claims"]]
+        place.replace_self(element("div", *lines, class_="pa-claims"))
+
+
 def rarities(blocks: Iterable[nodes.Element]) -> dict[str, float]:
     """Return how rare each word is among the sentences of a page."""
     said = [stems(one.words) for block in blocks for one in sentences(block)]
@@ -294,6 +303,9 @@ class ClaimCards(SphinxPostTransform):
         """Do so for a page."""
         order = [node for node in self.document.findall() if isinstance(node, claimed) or is_said(node)]
         places = [node for node in order if isinstance(node, claimed)]
+        if "solutions" in self.env.docname.split("/"):
+            show(places)
+            return
         if not places:
             return
         rarity = rarities(node for node in order if not isinstance(node, claimed))

@@ -68,7 +68,9 @@ def runs(parent: nodes.Element, tag: str) -> list[list[nodes.Element]]:
 
 def is_drawn(node: nodes.Node) -> bool:
     """Tell whether an output is a figure."""
-    return isinstance(node, nodes.figure) or bool(list(node.findall(nodes.image)))
+    if isinstance(node, nodes.figure) or any(node.findall(nodes.image)):
+        return True
+    return any('class="pa-figure"' in raw.astext() for raw in node.findall(nodes.raw))
 
 
 def summary(outputs: list[nodes.Node], claims: list[nodes.Node]) -> str:

@@ -2,7 +2,7 @@
 
 130 words of prose a minute, eight seconds for each line of code in sight, a minute for each explorable and
 each figure, up to the exercises and without what is folded under "Going deeper". Beside it stands the button
-that shows all code, drawn from the first, so that nothing moves when the script wakes it.
+that shows all code of the page, drawn from the first, so that nothing moves when the script wakes it.
 """
 
 from __future__ import annotations

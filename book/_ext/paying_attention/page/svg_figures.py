@@ -1,12 +1,14 @@
 """The SVG figures of the notebooks stand inside the page.
 
 So their text is set in the page's font and can be searched, and their colours are variables of the theme,
-which ``_static/colours.css`` gives for light and dark. A cell may show claims beside its figure, or two
-figures under one caption.
+which ``_static/colours.css`` gives for light and dark. Each knows how wide it is, and how wide it must be for
+its smallest letters to be legible: a wide page enlarges it, a narrow one lets it scroll (``figures.css``). A
+cell may show claims beside its figure, or two figures under one caption.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +27,10 @@ FONTS = (
     (r"'?(?:DejaVu Sans|Source Sans 3)'?[^;\"]*", "var(--pst-font-family-base, sans-serif)"),
     (r"'Source Serif 4'[^;\"]*", "var(--book-serif, serif)"),
 )
+LEGIBLE = 11  # pixels: no letters on a phone are smaller
+LETTERS = 13  # where a drawing does not say
+SIZED = re.compile(r"<(?:svg|g|text)\b[^>]*>")
+SIZE = re.compile(r"font(?:-size)?(?:=\"|:\s*)[^;\"]*?([\d.]+)(?:px)?(?=[\s;\"])")
 COLOUR = re.compile(r"((?:fill|stroke|color)(?:=\"|:\s*))(#[0-9a-fA-F]{6})\b")
 # a style in the page would hold for all of it
 UNUSED = (r"<metadata>.*?</metadata>", r"<style[^>]*>.*?</style>", r"<!--.*?-->", r"<defs>\s*</defs>")
@@ -97,6 +103,19 @@ def _opening(tag: str, alt: str) -> str:
     return kept.replace(">", f' role="img" aria-label="{label}">', 1)
 
 
+def framed(svg: str) -> str:
+    """Return an SVG of the page in a frame that knows its width, and the least at which it can be read.
+
+    What is raised or lowered, a ``tspan``, is smaller than its line and does not count.
+    """
+    letters = [float(size) for tag in SIZED.findall(svg) for size in SIZE.findall(tag)]
+    natural, across = (
+        float(re.search(rule, svg)[1]) for rule in (r'width="([\d.]+)"', r'viewBox="\S+ \S+ (\S+)')
+    )
+    legible = math.ceil(across * LEGIBLE / min(letters, default=LETTERS))
+    return f'<div class="pa-drawn" style="--natural: {natural:g}px; --legible: {legible}px">{svg}</div>'
+
+
 class InlineFigures(SphinxTransform):
     """Put the SVG pictures of a notebook into its page."""
 
@@ -109,7 +128,7 @@ class InlineFigures(SphinxTransform):
         ]
         for n, image in enumerate(pictures, 1):
             svg = Path(self.env.srcdir, image["uri"].lstrip("/")).read_text("utf8")
-            page = inline(svg, f"fig{n}", image.get("alt", ""))
+            page = framed(inline(svg, f"fig{n}", image.get("alt", "")))
             image.replace_self(nodes.raw("", page, format="html"))
 
 
