@@ -137,7 +137,8 @@ def attention(
     """Mix the values, each query with its own weights: ``attention_weights(...) @ v``.
 
     Runs PyTorch's fused kernel, which holds no ``(T, S)`` matrix; with a `MaskRule`, keys that the rule hides
-    from a block of queries are not read. PyTorch holds the matrix where a bias needs a gradient, where a
+    from a block of queries are not read. On CUDA in half precision a rule goes to the backend that was
+    measured as the fastest for it; FlexAttention is one after `attnlib.backends.flex.compile_flex`. PyTorch holds the matrix where a bias needs a gradient, where a
     layer drops weights and, on a GPU, where keys and values have other widths. The formula, which holds it
     too, computes what no kernel does: a softcap, a scale that is not above zero, forward derivatives. A bias
     that is wider than ``q`` is not rounded: all is computed in its dtype, which takes a GPU longer.
