@@ -1,6 +1,6 @@
-"""A model that learns to write from a manual, letter by letter, and twins of it that can see the answers.
+"""A model that learns to write from a manual, letter by letter, and twins that can attend to the answers.
 
-Chapter 6 of the book trains them and asks why the twins' loss is so good.
+Chapter 6 of the book trains them and asks why the twins' loss is so low.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attnlib.instruments.settings import Values, note
 from attnlib.model import Decoder
 from attnlib.multihead import Attend
 
-LENGTH = 32  # letters that a model sees at a time
+LENGTH = 32  # letters that a model reads at a time
 
 
 class Letters(NamedTuple):
@@ -70,8 +70,8 @@ def as_letters(text: str) -> Letters:
     """
     text = " ".join(text.lower().split())
     letters = "".join(sorted(set(text)))
-    place = {letter: i for i, letter in enumerate(letters)}
-    data = torch.tensor([place[letter] for letter in text])
+    index = {letter: i for i, letter in enumerate(letters)}
+    data = torch.tensor([index[letter] for letter in text])
     cut = len(data) * 9 // 10
     return Letters(letters, data[:cut], data[cut:])
 
@@ -114,7 +114,7 @@ def letter_model(
     length: int = LENGTH,
     seed: int = 0,
 ) -> Decoder:
-    """Make a model for the letters of a text, or a twin of it that can see the answers.
+    """Make a model for the letters of a text, or a twin of it that can attend to the answers.
 
     Args:
         text: What `manual_letters` gives.
@@ -123,7 +123,7 @@ def letter_model(
         width: Model width C.
         heads: Heads of each layer.
         layers: Blocks.
-        length: Letters that it sees at a time.
+        length: Letters that it reads at a time.
         seed: Of the first weights: twins start from the same.
 
     Returns:
@@ -150,7 +150,7 @@ def letter_model(
 def train_letters(
     model: Decoder, text: Letters, *, steps: int, B: int = 16, lr: float = 4e-3, seed: int = 0
 ) -> list[float]:
-    """Train a model, in place, to name the next letter at all places of a line at once.
+    """Train a model, in place, to predict the next letter at all positions of a line at once.
 
     The last third of the steps is taken at a fifth of the rate.
 
@@ -186,16 +186,16 @@ def train_letters(
 
 
 @torch.no_grad()
-def open_and_alone(model: Decoder, lines: Tensor, given: int) -> tuple[Tensor, float]:
-    """Ask a model for letters of lines that lie open before it, and for one with nothing after it.
+def losses_by_position(model: Decoder, lines: Tensor, given: int) -> tuple[Tensor, float]:
+    """Return the losses of a model on whole lines, and on one letter that is not in its input.
 
     Args:
         model: From `letter_model`.
         lines: ``(B, T + 1)``, on its device.
-        given: How many letters it gets when it is asked for the next one alone.
+        given: How many letters it gets when it has to predict the next one.
 
     Returns:
-        The loss at each of the T places with the whole line open, and that of letter ``given`` alone.
+        The loss at each of the T positions of the whole line, and at the last of ``given`` letters.
     """
     logits = model(lines[:, :-1])  # (B, T, V)
     each = [cross_entropy(logits[:, i], lines[:, i + 1]) for i in range(lines.shape[1] - 1)]
@@ -204,18 +204,18 @@ def open_and_alone(model: Decoder, lines: Tensor, given: int) -> tuple[Tensor, f
 
 
 @torch.no_grad()
-def names_what_was_put(model: Decoder, lines: Tensor, place: int) -> float:
-    """Put a letter of another line where the answer to a place stands; how often is that one named?
+def names_what_was_put(model: Decoder, lines: Tensor, position: int) -> float:
+    """Put a letter of another line in place of an answer; how often is that one predicted?
 
     Args:
         model: From `letter_model`.
         lines: ``(B, T + 1)``, on its device.
-        place: Where the model is asked; what is put stands right after it.
+        position: That of the prediction; the letter is put right after it.
 
     Returns:
         The share of the lines.
     """
     swapped = lines[:, :-1].clone()
-    swapped[:, place + 1] = lines[:, place + 1].roll(1)
-    named = model(swapped)[:, place].argmax(-1)
-    return (named == swapped[:, place + 1]).double().mean().item()
+    swapped[:, position + 1] = lines[:, position + 1].roll(1)
+    named = model(swapped)[:, position].argmax(-1)
+    return (named == swapped[:, position + 1]).double().mean().item()

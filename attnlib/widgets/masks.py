@@ -19,7 +19,7 @@ SCORES = [
     [0.1, 0.4, 1.7, 0.5, 0.3, 1.9],
     [0.8, 0.3, 0.2, 1.0, 0.7, 1.4],
     [0.4, 1.3, 1.1, 1.2, 1.5, 0.9],
-]  # how well each word fits each, made up
+]  # the score of each word with each, made up
 PRESETS = {
     "full": torch.ones(6, 6, dtype=torch.bool),
     "causal": causal_mask(6),
@@ -64,19 +64,19 @@ class MaskPainter(anywidget.AnyWidget):
         scores, mask = torch.tensor(self.scores, dtype=torch.float64), torch.tensor(self.mask)
         return masked_softmax(scores) * mask if self.after else masked_softmax(scores, mask)
 
-    def reach(self) -> Tensor:
-        """Return which word (column) reaches which (row) through all layers, boolean ``(T, T)``."""
+    def dependencies(self) -> Tensor:
+        """Return which word (row) depends on which (column) through all layers, boolean ``(T, T)``."""
         mask = torch.tensor(self.mask)
         own = torch.eye(len(self.words), dtype=torch.bool)
         one = own | (mask.any(-1, keepdim=True) if self.after else mask)
-        reached = own
+        depends = own
         for _ in range(self.layers):
-            reached = (one.double() @ reached.double()) > 0
-        return reached
+            depends = (one.double() @ depends.double()) > 0
+        return depends
 
     def leaks(self) -> Tensor:
         """Return which word depends on which later word, boolean ``(T, T)``."""
-        return self.reach() & ~causal_mask(len(self.words))
+        return self.dependencies() & ~causal_mask(len(self.words))
 
     def __repr__(self) -> str:
         open_cells = sum(map(sum, self.mask))

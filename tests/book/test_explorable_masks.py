@@ -12,16 +12,16 @@ PAGE = "book/06_causal_masks"
 def assert_numbers_are_attnlibs(page):
     painter = page.locator(".pa-masks")
     cells = painter.locator(".pa-cell").evaluate_all(
-        "all => all.map(c => [c.getAttribute('aria-pressed') === 'true', +c.dataset.value, c.dataset.reached === 'true'])"
+        "all => all.map(c => [c.getAttribute('aria-pressed') === 'true', +c.dataset.value, c.dataset.depends === 'true'])"
     )
-    mask, weights, reached = (torch.tensor(column).view(6, 6) for column in zip(*cells, strict=True))
+    mask, weights, depends = (torch.tensor(column).view(6, 6) for column in zip(*cells, strict=True))
     widget = MaskPainter(
         mask=mask.tolist(),
         after=painter.locator("input[role=switch]").is_checked(),
         layers=int(painter.locator("input[type=range]").input_value()),
     )
     torch.testing.assert_close(weights.double(), widget.weights(), rtol=0, atol=1e-6)
-    assert torch.equal(reached, widget.reach())
+    assert torch.equal(depends, widget.dependencies())
     assert int(painter.locator(".pa-verdict").get_attribute("data-leaks")) == widget.leaks().sum()
     sums = painter.locator(".pa-row-sum").evaluate_all("all => all.map(c => +c.dataset.value)")
     assert sums == pytest.approx(widget.weights().sum(-1).tolist(), abs=1e-6)
@@ -63,7 +63,7 @@ def test_every_preset_gives_attnlibs_numbers_and_a_mouse_paints_a_row(visit):
         starts.nth(i).check()
         widget = assert_numbers_are_attnlibs(page)
         assert widget.mask == widget.presets[i]["mask"]
-    assert painter.locator(".pa-row-sum").all_inner_texts() == ["blind"] * 6
+    assert painter.locator(".pa-row-sum").all_inner_texts() == ["masked"] * 6
     first, last = (painter.locator(".pa-cell").nth(n) for n in (6, 11))
     first.scroll_into_view_if_needed()
     a, b = first.bounding_box(), last.bounding_box()

@@ -6,9 +6,9 @@ from attnlib.experiments.letters import (
     as_letters,
     frequency_losses,
     letter_model,
+    losses_by_position,
     manual_letters,
     names_what_was_put,
-    open_and_alone,
     train_letters,
 )
 from attnlib.instruments.leaks import leaks
@@ -76,7 +76,7 @@ def test_training_learns():
 
 
 def test_alone_a_masked_model_knows_what_it_knew_with_the_line_open():
-    each, alone = open_and_alone(model(), LINES, 24)
+    each, alone = losses_by_position(model(), LINES, 24)
     assert each.shape == (LENGTH,)
     assert alone == pytest.approx(each[23].item(), abs=1e-5)
 

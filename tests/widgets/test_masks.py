@@ -40,11 +40,11 @@ def test_the_reach_is_what_the_leak_test_finds(preset, layers, after):
         return x
 
     x = torch.randn(6, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    assert torch.equal(painter.reach(), leaks(stack, x, tries=1))
+    assert torch.equal(painter.dependencies(), leaks(stack, x, tries=1))
 
 
 def test_layers_of_a_window_reach_further():
-    assert torch.equal(MaskPainter("window of 2", layers=3).reach(), sliding_window_mask(6, window=4))
+    assert torch.equal(MaskPainter("window of 2", layers=3).dependencies(), sliding_window_mask(6, window=4))
     assert torch.equal(MaskPainter("full").leaks(), ~causal_mask(6))
 
 

@@ -1,7 +1,7 @@
-"""Words that want nothing: where does their weight go, and how can a layer let them keep it?
+"""Tokens that request nothing: where does their attention weight go, and how can a layer do without it?
 
-Each word has a letter and some numbers. Half of them wish for the numbers of an earlier word, named by its
-letter; the others wish for nothing, and should get zeros. Chapter 6 of the book trains one head on it.
+Each token has a letter and some numbers. Half of them request the numbers of an earlier token, named by its
+letter; the others request nothing, and should return zeros. Chapter 6 of the book trains one head on it.
 """
 
 from __future__ import annotations
@@ -16,57 +16,57 @@ from attnlib.functional import masked_softmax
 from attnlib.masks import causal_mask
 
 LETTERS = 16  # to be named by
-NUMBERS = 4  # that a word tells
-WORDS = 16  # of a text
-WIDTH = 2 * LETTERS + NUMBERS  # letter, wish, numbers
+NUMBERS = 4  # that a token holds
+TOKENS = 16  # of a text
+WIDTH = 2 * LETTERS + NUMBERS  # letter, request, numbers
 CURES = "none", "register", "one more", "gate"
 
 
-def spell_wishes(letters: Tensor, wishes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-    """Write words as vectors, and what each should get.
+def spell_requests(letters: Tensor, requests: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+    """Write tokens as vectors, and what each should return.
 
     Args:
         letters: Whole numbers below `LETTERS`, ``(B, T)``, all different in a row.
-        wishes: The place of the word that each wishes for, ``(B, T)``; -1 for nothing.
-        numbers: What each word tells, ``(B, T, NUMBERS)``.
+        requests: The position of the token that each requests, ``(B, T)``; -1 for nothing.
+        numbers: What each token holds, ``(B, T, NUMBERS)``.
 
     Returns:
-        The words ``(B, T, WIDTH)`` and the targets ``(B, T, NUMBERS)``.
+        The tokens ``(B, T, WIDTH)`` and the targets ``(B, T, NUMBERS)``.
     """
-    at = wishes.clamp(min=0)
-    wanting = (wishes >= 0)[..., None]
-    named = nn.functional.one_hot(letters.gather(1, at), LETTERS) * wanting
+    at = requests.clamp(min=0)
+    requesting = (requests >= 0)[..., None]
+    named = nn.functional.one_hot(letters.gather(1, at), LETTERS) * requesting
     own = nn.functional.one_hot(letters, LETTERS)
-    target = numbers.gather(1, at[..., None].expand_as(numbers)) * wanting
+    target = numbers.gather(1, at[..., None].expand_as(numbers)) * requesting
     return torch.cat([own, named, numbers], -1), target
 
 
-def wishes(B: int, T: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+def draw_requests(B: int, T: int, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
     """Draw texts.
 
     Args:
         B: How many.
-        T: Words of each, at most `LETTERS`.
+        T: Tokens of each, at most `LETTERS`.
         generator: Of the draws.
 
     Returns:
-        Words ``(B, T, WIDTH)``, targets ``(B, T, NUMBERS)``, and which words wish for something, ``(B, T)``.
+        Tokens ``(B, T, WIDTH)``, targets ``(B, T, NUMBERS)``, and which tokens request something, ``(B, T)``.
     """
     letters = torch.rand(B, LETTERS, generator=generator).argsort(-1)[:, :T]
-    earlier = (torch.rand(B, T, generator=generator) * torch.arange(T)).long()  # a place before one's own
-    wants = torch.rand(B, T, generator=generator) < 0.5
-    wants[:, 0] = False  # there is nothing before it
+    earlier = (torch.rand(B, T, generator=generator) * torch.arange(T)).long()  # a position before its own
+    requesting = torch.rand(B, T, generator=generator) < 0.5
+    requesting[:, 0] = False  # there is nothing before it
     numbers = torch.randn(B, T, NUMBERS, generator=generator)
-    x, target = spell_wishes(letters, torch.where(wants, earlier, -1), numbers)
-    return x, target, wants
+    x, target = spell_requests(letters, torch.where(requesting, earlier, -1), numbers)
+    return x, target, requesting
 
 
-class Listener(nn.Module):
-    """One head with a causal mask, and a way to say "nothing" or none.
+class RequestHead(nn.Module):
+    """One head with a causal mask, and a way to return nothing or none.
 
     Args:
-        cure: ``"none"``; ``"register"``, a learned word in front that all may see; ``"one more"``, a 1 in the
-            denominator of the softmax; ``"gate"``, a share between 0 and 1 on what the head found.
+        cure: ``"none"``; ``"register"``, a learned token in front, open to all; ``"one more"``, a 1 in
+            the denominator of the softmax; ``"gate"``, a factor between 0 and 1 on the weighted average.
 
     Raises:
         ValueError: If there is no such cure.
@@ -79,7 +79,7 @@ class Listener(nn.Module):
         self.cure = cure
         self.facts = {
             "model": "one causal head, no norm",
-            "task": f"wishes of half of {WORDS} words, mean squared error",
+            "task": f"requests of half of {TOKENS} tokens, mean squared error",
             "width": WIDTH,
             "cure": cure,
         }
@@ -89,10 +89,10 @@ class Listener(nn.Module):
         self.gate = nn.Linear(WIDTH, 1) if cure == "gate" else None
 
     def weights(self, x: Tensor, *, without_register: bool = False) -> Tensor:
-        """Return the weights ``(B, T, S)`` of words ``(B, T, WIDTH)``; a register is the first of the S keys.
+        """Return the weights ``(B, T, S)`` of tokens ``(B, T, WIDTH)``; a register is the first key.
 
         Args:
-            x: The words.
+            x: The tokens.
             without_register: Leave the register out again, as a cache does that drops what is oldest.
         """
         T = x.shape[1]
@@ -105,25 +105,25 @@ class Listener(nn.Module):
         if self.cure != "one more":
             return masked_softmax(scores, mask)
         nothing = torch.zeros_like(scores[..., :1])
-        seen = nn.functional.pad(mask, (1, 0), value=True)
-        return masked_softmax(torch.cat([nothing, scores], -1), seen)[..., 1:]
+        visible = nn.functional.pad(mask, (1, 0), value=True)
+        return masked_softmax(torch.cat([nothing, scores], -1), visible)[..., 1:]
 
     def forward(self, x: Tensor, *, without_register: bool = False) -> Tensor:
-        """Return what each word gets, ``(B, T, NUMBERS)``."""
-        found = self.weights(x, without_register=without_register) @ self.v(self._memory(x))
-        return found if self.gate is None else self.gate(x).sigmoid() * found
+        """Return the output of each token, ``(B, T, NUMBERS)``."""
+        average = self.weights(x, without_register=without_register) @ self.v(self._memory(x))
+        return average if self.gate is None else self.gate(x).sigmoid() * average
 
     def _memory(self, x: Tensor) -> Tensor:
         return x if self.register is None else torch.cat([self.register.expand(len(x), -1, -1), x], 1)
 
 
-def train_listener(
+def train_head(
     cure: str = "none", *, steps: int = 250, B: int = 32, lr: float = 2e-2, seed: int = 0
-) -> Listener:
-    """Train one head to fulfil wishes, and to give nothing to those who have none.
+) -> RequestHead:
+    """Train one head to return what a token requests, and zeros where it requests nothing.
 
     Args:
-        cure: As in `Listener`.
+        cure: As in `RequestHead`.
         steps: How many batches.
         B: Texts in a batch.
         lr: Learning rate.
@@ -134,65 +134,65 @@ def train_listener(
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        listener = Listener(cure)
+        head = RequestHead(cure)
     fit(
-        listener,
-        lambda generator: wishes(B, WORDS, generator)[:2],
+        head,
+        lambda generator: draw_requests(B, TOKENS, generator)[:2],
         steps=steps,
         lr=lr,
         seed=seed,
         loss=nn.functional.mse_loss,
     )
-    return listener
+    return head
 
 
 class Errors(NamedTuple):
-    """Mean squared errors of what words get; the numbers told have variance 1.
+    """Mean squared errors of the outputs; the numbers of a token have variance 1.
 
     Attributes:
-        all: Over all words.
-        wanting: Of words that wish for something.
-        idle: Of words that wish for nothing.
+        all: Over all tokens.
+        requesting: Of tokens that request something.
+        idle: Of tokens that request nothing.
     """
 
     all: float
-    wanting: float
+    requesting: float
     idle: float
 
 
 @torch.no_grad()
-def wish_errors(
-    listener: Listener, *, without_register: bool = False, count: int = 1000, seed: int = 1
+def request_errors(
+    head: RequestHead, *, without_register: bool = False, count: int = 1000, seed: int = 1
 ) -> Errors:
-    """Measure how wrong a head is where something is wanted, and where nothing is.
+    """Measure how wrong a head is where something is requested, and where nothing is.
 
     Args:
-        listener: A trained head.
-        without_register: As in `Listener.weights`.
+        head: A trained head.
+        without_register: As in `RequestHead.weights`.
         count: Texts to test on.
         seed: Of these texts.
 
     Returns:
         The errors.
     """
-    x, target, wants = wishes(count, WORDS, torch.Generator().manual_seed(seed))
-    error = (listener(x, without_register=without_register) - target).square().mean(-1)  # (B, T)
-    return Errors(error.mean().item(), error[wants].mean().item(), error[~wants].mean().item())
+    x, target, requesting = draw_requests(count, TOKENS, torch.Generator().manual_seed(seed))
+    error = (head(x, without_register=without_register) - target).square().mean(-1)  # (B, T)
+    return Errors(error.mean().item(), error[requesting].mean().item(), error[~requesting].mean().item())
 
 
 def least_error(count: int = 1000, seed: int = 1) -> float:
-    """Return the least error over all words that a head can have whose weights sum to one over the words.
+    """Return the least error over all tokens of a head whose weights sum to one over the tokens.
 
     Weights that sum to one over n independent numbers of variance 1 leave a variance of 1/n at least. All
-    that is left to a head is to make its values smaller, by one factor for those who want them and those who
-    do not; this is the error at the best factor.
+    that is left to a head is to make its values smaller, by one factor for those that request them and those
+    that do not; this is the error at the best factor.
 
     Args:
-        count: Texts, as in `wish_errors`.
+        count: Texts, as in `request_errors`.
         seed: Of these texts.
     """
-    wants = wishes(count, WORDS, torch.Generator().manual_seed(seed))[2]
-    places = torch.arange(1, WORDS + 1).expand_as(wants)
-    wanting = wants.double().mean().item()
-    noise = torch.where(wants, 0, 1 / places).double().mean().item()  # of all words, at full size
-    return wanting * noise / (wanting + noise)
+    requesting = draw_requests(count, TOKENS, torch.Generator().manual_seed(seed))[2]
+    visible = torch.arange(1, TOKENS + 1).expand_as(requesting)
+    share = requesting.double().mean().item()
+    noise = torch.where(requesting, 0, 1 / visible).double().mean().item()  # of all tokens, at full size
+    return share * noise / (share + noise)

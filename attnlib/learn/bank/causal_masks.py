@@ -137,7 +137,7 @@ def safe_softmax(answer: object, says: dict[str, str]) -> str | None:
         return says["ready_made"]
     got = numbers(out)
     if got.shape == right.shape and got[1].isnan().all():
-        return says["blind_nan"]
+        return says["masked_nan"]
     words = compare(got, right, _softmax_mistakes(scores, mask, says))
     if words and got.shape == right.shape and close(got[:4], right[:4]):
         words = _extreme(got, right, says, by_hand=not calls.names & {"softmax", "log_softmax"})
@@ -196,7 +196,7 @@ def _suspects(T: int, says: dict[str, str]) -> list[tuple[Callable[[Tensor], Ten
     mask = causal_mask(T)
     causal = attend(mask)
 
-    def hears(i: int, j: int) -> Callable[[Tensor], Tensor]:
+    def depends(i: int, j: int) -> Callable[[Tensor], Tensor]:
         def function(x: Tensor) -> Tensor:
             out = causal(x)
             out[i] += x[j]
@@ -215,8 +215,8 @@ def _suspects(T: int, says: dict[str, str]) -> list[tuple[Callable[[Tensor], Ten
         (lambda x: x.cumsum(0), says["running_sum"], None),
         (lambda x: 2 * x, says["no_neighbour"], None),
         (attend(causal_mask(T, offset=1)), says["off_by_one"], says["missed"]),
-        (hears(0, -1), says["hears_last"], says["missed"]),
-        (hears(2, 3), says["hears_next"], says["missed"]),
+        (depends(0, -1), says["depends_on_last"], says["missed"]),
+        (depends(2, 3), says["depends_on_next"], says["missed"]),
         (lambda x: ((x @ x.mT).softmax(-1) * mask) @ x, says["zero_after"], says["missed"]),
         (lambda x: causal(x) + 1e-6 * x.sum(0), says["faint"], says["missed_faint"]),
         (lambda x: causal(x) + (3 + 3e-6 * x.sum(0)), says["faint_near_3"], says["missed_faint"]),
@@ -309,7 +309,7 @@ def cached_step(answer: object, says: dict[str, str]) -> str | None:
         (lambda q, k, v, a, b: b[:1], says["first_alone"]),
         (partial(_step, power=0), says["no_scale"]),
         (partial(_step, power=-1), says["no_root"]),
-        (lambda q, k, v, a, b: _step(k, k, v, a, b), says["key_asks"]),
+        (lambda q, k, v, a, b: _step(k, k, v, a, b), says["key_as_query"]),
         (lambda q, k, v, a, b: _attention(q, torch.cat([k, a]), torch.cat([b, v])), says["order"]),
         (lambda q, k, v, a, b: _attention(q, torch.cat([a, k]), torch.cat([v, b])), says["order"]),
         (_every_row, says["every_row"]),
@@ -328,12 +328,12 @@ def _reached(mask: Tensor, layers: int) -> Tensor:
 
 
 def _enough(mask: Tensor, layers: int = 2) -> bool:
-    """Tell whether each word hears, after some layers, itself and all earlier words, and no later one."""
+    """Tell whether each word depends, after some layers, on itself and all earlier words, and on no later one."""
     return torch.equal(_reached(mask, layers), causal_mask(7))
 
 
-def _unheard(mask: Tensor, says: dict[str, str]) -> str:
-    """Say which earlier word is not heard within two layers, and why."""
+def _missing(mask: Tensor, says: dict[str, str]) -> str:
+    """Say which earlier word has no path to a later one within two layers, and why."""
     itself, near = mask.diagonal(), mask.diagonal(-1)
     if not itself.all():
         return says["not_itself"].format(i=int(itself.int().argmin()))
@@ -343,9 +343,9 @@ def _unheard(mask: Tensor, says: dict[str, str]) -> str:
     if mask[:, 0].all() and not mask[-1].all():
         words = says["first_for_all"]
     elif mask[-1].all() and not mask[:, 0].all():
-        words = says["last_hears_all"]
+        words = says["last_attends_to_all"]
     else:
-        words = says["three_layers"] if _enough(mask, layers=3) else says["unheard"]
+        words = says["three_layers"] if _enough(mask, layers=3) else says["no_path"]
     missing = causal_mask(7) & ~_reached(mask, 2)
     i, j = missing.nonzero()[0].tolist()
     return words.format(count=int(missing.sum()), i=i, j=j)
@@ -385,7 +385,7 @@ def few_cells(answer: object, says: dict[str, str]) -> str | None:
     if ahead.any():
         i, j = ahead.nonzero()[0].tolist()
         return says["future"].format(i=i, j=j)
-    return _too_open(mask, says) if _enough(mask) else _unheard(mask, says)
+    return _too_open(mask, says) if _enough(mask) else _missing(mask, says)
 
 
 def _losses(logits: Tensor, answers: Tensor) -> Tensor:
@@ -409,7 +409,7 @@ def _asked(own: Tensor) -> Tensor:
 
 
 def _packed(asked: Callable, total: Callable = torch.sum, shift: int = -1) -> Callable:
-    """Return a loss over the places ``asked(own)``, divided by ``total(asked(own))``."""
+    """Return a loss over the positions ``asked(own)``, divided by ``total(asked(own))``."""
 
     def loss(logits: Tensor, tokens: Tensor, own: Tensor) -> Tensor:
         kept = asked(own)
@@ -439,7 +439,7 @@ def packed_loss(answer: object, says: dict[str, str]) -> str | None:
         (_packed(_last_is_own, len), says["all_planted"]),
         (_packed(_last_is_own), says["mean_right"]),
         (_packed(lambda own: _last_is_own(own) & _not_last(own)), says["mean_right"]),
-        (_packed(lambda own: _last_is_own(own) & _not_last(own), len), says["looks_back"]),
+        (_packed(lambda own: _last_is_own(own) & _not_last(own), len), says["compares_back"]),
         (_packed(_next_is_own, len), says["row_right"]),
         (_packed(_asked, len), says["questions_right"]),
         (_packed(_asked, lambda kept: len(kept) - 1), says["questions_right"]),
@@ -465,7 +465,7 @@ def packed_loss(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, t, own: F.cross_entropy(x * _asked(own)[:, None], t.roll(-1)), says["logits_zero"]),
         (lambda x, t, own: _packed(_asked)(x.softmax(-1), t, own), says["softmax_twice"]),
         (_questions, says["no_mean"]),
-        (lambda x, t, own: _losses(x, t.roll(-1)) * _asked(own), says["no_mean_of_places"]),
+        (lambda x, t, own: _losses(x, t.roll(-1)) * _asked(own), says["no_mean_of_positions"]),
         (lambda *case: -(-_questions(*case)).exp().mean().log(), says["log_of_mean"]),
     ]
     return by_cases(answer, _packed(_asked), cases, mistakes, read=scalar)

@@ -16,7 +16,7 @@ def kv_cache(words: Sequence[str], step: int) -> Drawing:
     """Draw which keys and values are stored when one more word is read, and which are new.
 
     Args:
-        words: All words of the text; those after ``step`` are still empty places. Up to about 8.
+        words: All words of the text; those after ``step`` are still empty. Up to about 8.
         step: The word that is read now, counted from 0.
 
     Returns:
@@ -26,7 +26,7 @@ def kv_cache(words: Sequence[str], step: int) -> Drawing:
         ValueError: If there is no such word, or the drawing would be too wide.
     """
     if not 0 <= step < len(words):
-        raise ValueError(f"step must be from 0 to {len(words) - 1}, a place of the words, got {step}")
+        raise ValueError(f"step must be from 0 to {len(words) - 1}, a position of the words, got {step}")
     wide = column(words, least=48, room=10)
     left = EDGE + SIDE
     wide = min(wide, max(0.8 * wide, (WIDEST - left - 84) / len(words)))

@@ -1,4 +1,4 @@
-"""What a weight is divided by: exponentials as long as they are, those included that a mask throws away."""
+"""What a weight is divided by: exponentials as long as they are, those included that a mask hides."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THROWN = "set to zero afterwards"
 def shared_weights(
     words: Sequence[str], rows: Mapping[str, Sequence[float]], *, seen: int, watch: int | None = None
 ) -> Drawing:
-    """Draw the sum of a softmax as a bar, its parts as long as the exponentials, and what is left in view.
+    """Draw the sum of a softmax as a bar, its parts as long as the exponentials, and what is left visible.
 
     All bars have one scale, so that the exponential of the word stays as long as it is while the sum by
     which it is divided grows. Parts of words that were hidden are dashed.
@@ -26,8 +26,8 @@ def shared_weights(
     Args:
         words: Those of the text.
         rows: By name, the exponentials of the first words, as many as stand in the sum.
-        seen: How many words the row may see.
-        watch: The word whose weight is told; without it, the share of all words that may be seen.
+        seen: How many words the row may attend to.
+        watch: The word whose weight is given; without it, the share of all that the row may attend to.
 
     Returns:
         The drawing, as the last expression of a cell.
@@ -35,16 +35,16 @@ def shared_weights(
     Raises:
         ValueError: If a row has too few or too many exponentials, or its name is too long.
     """
-    told = {}
+    given = {}
     for name, parts in rows.items():
         if not seen <= len(parts) <= len(words):
             raise ValueError(f"{name} must have {seen} to {len(words)} exponentials, got {len(parts)}")
         if text_width(name) > BAR:
             raise ValueError(f"names of rows must fit over bars of {BAR} px: shorten {name}")
         part = sum(parts[:seen]) if watch is None else parts[watch]
-        told[name] = f"{part:g}/{sum(parts):g} = {part / sum(parts):.2f}"
-    head = "in view" if watch is None else f"weight of {words[watch]}"
-    right = column([head, *told.values()], room=0)
+        given[name] = f"{part:g}/{sum(parts):g} = {part / sum(parts):.2f}"
+    head = "visible" if watch is None else f"weight of {words[watch]}"
+    right = column([head, *given.values()], room=0)
     heights = [2 * LABEL + HIGH + (LABEL if len(parts) > seen else 0) + BETWEEN for parts in rows.values()]
     picture = Drawing(2 * EDGE + BAR + 14 + right, EDGE + sum(heights))
     end, unit = EDGE + BAR + 14 + right / 2, BAR / max(map(sum, rows.values()))
@@ -55,14 +55,14 @@ def shared_weights(
         _sum(picture, y + 2 * LABEL, [unit * part for part in parts], words, seen, watch)
         for x, wide, part in _places([unit * part for part in parts], parts):
             _inside(picture, x, wide, y + 2 * LABEL + HIGH / 2, f"{part:g}", INK)
-        picture.text(end, y + 2 * LABEL + HIGH / 2, told[name], colour=WEIGHT, bold=True)
+        picture.text(end, y + 2 * LABEL + HIGH / 2, given[name], colour=WEIGHT, bold=True)
     return picture
 
 
 def _sum(
     picture: Drawing, y: float, widths: Sequence[float], words: Sequence[str], seen: int, watch: int | None
 ) -> None:
-    """Draw the parts of one sum, each under its word, and say under those that were hidden what they are."""
+    """Draw the parts of one sum, each under its word, and label those that were hidden."""
     for n, (x, wide, word) in enumerate(_places(widths, words)):
         if n < seen:
             picture.rect(

@@ -10,20 +10,20 @@ function weigh(scores, mask, after) {
   });
 }
 
-// Which word (column) reaches which (row) through all layers. A layer adds to its input, so each reaches itself.
-function reach(mask, after, layers) {
+// Which word (row) depends on which (column) through all layers. A layer adds to its input, so each depends on itself.
+function dependencies(mask, after, layers) {
   const one = mask.map((row, i) => row.map((open, j) => i === j || (after ? row.some(Boolean) : open)));
-  let reached = mask.map((row, i) => row.map((_, j) => i === j));
+  let depends = mask.map((row, i) => row.map((_, j) => i === j));
   for (let n = 0; n < layers; n++) {
-    reached = one.map((row) => row.map((_, j) => row.some((open, k) => open && reached[k][j])));
+    depends = one.map((row) => row.map((_, j) => row.some((open, k) => open && depends[k][j])));
   }
-  return reached;
+  return depends;
 }
 
 function build({ model, state, update, signal }) {
   const words = model.get("words");
   const scores = model.get("scores");
-  const places = range(words.length);
+  const positions = range(words.length);
   const paint = (i, j, open) => {
     const { mask } = state();
     if (mask[i][j] !== open) update({ mask: replaced(mask, i, replaced(mask[i], j, open)) });
@@ -36,7 +36,7 @@ function build({ model, state, update, signal }) {
 
   // One cell is in the tab order; arrows move from it.
   let at = [0, 0], painting = null, ignoreClick = false;
-  const cells = places.map((i) => places.map((j) => {
+  const cells = positions.map((i) => positions.map((j) => {
     const cell = ownKeys(make("button", { type: "button", class: "pa-cell", tabindex: "-1" }));
     cell.addEventListener("focus", () => move(i, j));
     cell.addEventListener("keydown", (event) => {
@@ -66,7 +66,7 @@ function build({ model, state, update, signal }) {
     cells[i][j].tabIndex = 0;
   }
 
-  const sums = places.map(() => make("td", { class: "pa-row-sum" }));
+  const sums = positions.map(() => make("td", { class: "pa-row-sum" }));
   const table = make("table", { class: "pa-mask" },
     make("caption", {}, "Weights: each row is a query"),
     columns(["query", ...words, "sum"]),
@@ -77,21 +77,21 @@ function build({ model, state, update, signal }) {
 
   function draw({ mask, after, layers }) {
     const weights = weigh(scores, mask, after);
-    const reached = reach(mask, after, layers);
+    const depends = dependencies(mask, after, layers);
     putLayers(layers);
     putAfter(after);
     putStart(presets.findIndex((preset) => JSON.stringify(preset.mask) === JSON.stringify(mask)));
     const leaking = [];
     let dotted = false;
-    for (const i of places) {
-      for (const j of places) {
+    for (const i of positions) {
+      for (const j of positions) {
         const cell = cells[i][j], open = mask[i][j], w = weights[i][j];
-        const future = j > i && reached[i][j];
-        const hidden = reached[i][j] && !open && i !== j;
+        const future = j > i && depends[i][j];
+        const hidden = depends[i][j] && !open && i !== j;
         if (future) leaking.push(j);
         dotted ||= hidden;
         cell.dataset.value = String(w);
-        cell.dataset.reached = String(reached[i][j]);
+        cell.dataset.depends = String(depends[i][j]);
         cell.setAttribute("aria-pressed", String(open));
         cell.setAttribute("aria-label", `${words[i]} ${open ? "may" : "may not"} attend to ${words[j]}, weight ${show(w)}${future ? ", leaks" : ""}`);
         cell.textContent = open ? show(w) : hidden ? "\u25cf" : "\u2013";
@@ -100,29 +100,29 @@ function build({ model, state, update, signal }) {
         cell.style.setProperty("--w", String(0.06 + 0.34 * w));
       }
       const total = sum(weights[i]);
-      const blind = !mask[i].some(Boolean);
+      const masked = !mask[i].some(Boolean);
       sums[i].dataset.value = String(total);
-      sums[i].textContent = blind ? "blind" : show(total);
+      sums[i].textContent = masked ? "masked" : show(total);
       sums[i].classList.toggle("pa-off", Math.abs(total - 1) > 1e-9);
     }
     cells[at[0]][at[1]].tabIndex = 0;
     const n = leaking.length;
     verdict.dataset.leaks = String(n);
     verdict.replaceChildren(make("strong", {}, n ? "Causal: no. " : "Causal: yes. "),
-      n ? `${counted(n, "pair lets", "pairs let")} a word depend on a later one: ${pairs(reached)}.` : "No word depends on a later one.");
+      n ? `${counted(n, "pair lets", "pairs let")} a word depend on a later one: ${pairs(depends)}.` : "No word depends on a later one.");
     verdict.classList.toggle("pa-bad", n > 0);
-    const blind = words.filter((_, i) => !mask[i].some(Boolean)).length;
+    const masked = words.filter((_, i) => !mask[i].some(Boolean)).length;
     detail.textContent = `${mask.flat().filter(Boolean).length} of ${words.length ** 2} cells are open`
-      + (blind ? `; ${counted(blind, "query sees nothing and gets zeros", "queries see nothing and get zeros")}` : "")
+      + (masked ? `; ${counted(masked, "query is fully masked: its output is zero", "queries are fully masked: their outputs are zero")}` : "")
       + (after ? "; rows no longer sum to 1." : ".");
-    const dots = after ? "\u25cf closed, and still felt: its score stands in the sum that the row was divided by."
-      : "\u25cf closed, and still felt: it arrives through another word, a layer earlier.";
+    const dots = after ? "\u25cf hidden, but the row depends on it: its score is in the sum by which the row was divided."
+      : "\u25cf hidden, but the row depends on it: through another word, a layer earlier.";
     legend.textContent = [dotted ? dots : "", n ? "Orange frame: from the future." : ""].join(" ").trim();
     return verdict.textContent;
   }
-  // At most three of them by name, with places, since two words are spelt alike.
-  function pairs(reached) {
-    const all = places.flatMap((i) => places.filter((j) => j > i && reached[i][j]).map((j) => `${words[i]} (${i + 1}) on ${words[j]} (${j + 1})`));
+  // At most three of them by name, with positions, since two words are spelt alike.
+  function pairs(depends) {
+    const all = positions.flatMap((i) => positions.filter((j) => j > i && depends[i][j]).map((j) => `${words[i]} (${i + 1}) on ${words[j]} (${j + 1})`));
     return all.slice(0, 3).join(", ") + (all.length > 3 ? ", \u2026" : "");
   }
   return {

@@ -5,14 +5,14 @@ from attnlib.experiments.causal_masks.sinks import (
     CURES,
     LETTERS,
     NUMBERS,
+    TOKENS,
     WIDTH,
-    WORDS,
-    Listener,
+    RequestHead,
+    draw_requests,
     least_error,
-    spell_wishes,
-    train_listener,
-    wish_errors,
-    wishes,
+    request_errors,
+    spell_requests,
+    train_head,
 )
 from attnlib.instruments.leaks import leaks
 from attnlib.masks import causal_mask
@@ -23,51 +23,51 @@ cures = pytest.mark.parametrize("cure", CURES)
 
 
 def draw(seed=0):
-    return wishes(B, WORDS, torch.Generator().manual_seed(seed))
+    return draw_requests(B, TOKENS, torch.Generator().manual_seed(seed))
 
 
-def listener(cure):
+def head(cure):
     torch.manual_seed(0)
-    return Listener(cure)
+    return RequestHead(cure)
 
 
-def test_a_wish_is_fulfilled_by_an_earlier_word_and_no_wish_by_zeros():
-    x, target, wants = draw()
-    assert x.shape == (B, WORDS, WIDTH)
-    assert not wants[:, 0].any()
-    assert not target[~wants].any()
+def test_a_request_is_for_an_earlier_token_and_none_for_zeros():
+    x, target, requesting = draw()
+    assert x.shape == (B, TOKENS, WIDTH)
+    assert not requesting[:, 0].any()
+    assert not target[~requesting].any()
     own, named, numbers = x.split([LETTERS, LETTERS, NUMBERS], -1)
-    assert torch.equal(named.sum(-1) == 1, wants)
+    assert torch.equal(named.sum(-1) == 1, requesting)
     chosen = named @ own.mT  # (B, T, T)
-    assert not (chosen.bool() & ~causal_mask(WORDS, offset=-1)).any()
+    assert not (chosen.bool() & ~causal_mask(TOKENS, offset=-1)).any()
     assert_close(target, chosen @ numbers)
 
 
-def test_words_are_spelt_as_asked():
+def test_tokens_are_spelt_as_given():
     numbers = torch.arange(8.0).view(1, 2, 4)
-    x, target = spell_wishes(torch.tensor([[3, 5]]), torch.tensor([[-1, 0]]), numbers)
+    x, target = spell_requests(torch.tensor([[3, 5]]), torch.tensor([[-1, 0]]), numbers)
     assert x[0, 0, :LETTERS].argmax() == 3
     assert x[0, 1, LETTERS : 2 * LETTERS].argmax() == 3
     assert target[0].tolist() == [[0, 0, 0, 0], [0, 1, 2, 3]]
 
 
 @cures
-def test_no_cure_looks_ahead(cure):
+def test_no_cure_attends_ahead(cure):
     x = draw()[0]
-    found = leaks(lambda x: listener(cure)(x), x)
-    assert torch.equal(found, causal_mask(WORDS))
+    found = leaks(lambda x: head(cure)(x), x)
+    assert torch.equal(found, causal_mask(TOKENS))
 
 
 def test_weights_sum_to_one_unless_one_more_stands_below():
     x = draw()[0]
     for cure in ("none", "register", "gate"):
-        assert_close(listener(cure).weights(x).sum(-1), torch.ones(B, WORDS))
-    assert listener("one more").weights(x).sum(-1).max() < 1
+        assert_close(head(cure).weights(x).sum(-1), torch.ones(B, TOKENS))
+    assert head("one more").weights(x).sum(-1).max() < 1
 
 
 def test_one_more_in_the_denominator_is_a_register_of_zeros():
     x = draw()[0]
-    one, register = listener("one more"), listener("register")
+    one, register = head("one more"), head("register")
     register.load_state_dict(one.state_dict() | {"register": torch.zeros(1, 1, WIDTH)})
     for part in (one, register):
         torch.nn.init.zeros_(part.k.bias)
@@ -76,30 +76,30 @@ def test_one_more_in_the_denominator_is_a_register_of_zeros():
 
 def test_without_its_register_a_head_gives_it_no_weight():
     x = draw()[0]
-    weights = listener("register").weights(x, without_register=True)
+    weights = head("register").weights(x, without_register=True)
     assert not weights[..., 0].any()
-    assert_close(weights.sum(-1), torch.ones(B, WORDS))
+    assert_close(weights.sum(-1), torch.ones(B, TOKENS))
 
 
 def test_the_least_error_is_that_of_even_weights_and_values_of_the_best_size():
-    even = listener("none")
+    even = head("none")
     with torch.no_grad():
         for part in even.parameters():
             part.zero_()
         even.v.weight[:, -NUMBERS:] = torch.eye(NUMBERS)
-        wanting = wishes(4000, WORDS, torch.Generator().manual_seed(1))[2].double().mean().item()
-        noise = (1 - wanting) * wish_errors(even, count=4000).idle
-        costs = [wanting * (1 - c) ** 2 + noise * c**2 for c in torch.linspace(0, 1, 201).tolist()]
+        share = draw_requests(4000, TOKENS, torch.Generator().manual_seed(1))[2].double().mean().item()
+        noise = (1 - share) * request_errors(even, count=4000).idle
+        costs = [share * (1 - c) ** 2 + noise * c**2 for c in torch.linspace(0, 1, 201).tolist()]
     assert least_error(count=4000) == pytest.approx(min(costs), rel=0.02)
 
 
 def test_training_learns_and_leaves_the_callers_random_numbers():
     state = torch.get_rng_state()
-    trained = train_listener("register", steps=60)
+    trained = train_head("register", steps=60)
     assert torch.equal(torch.get_rng_state(), state)
-    assert wish_errors(trained, count=100).all < 0.8 * wish_errors(listener("register"), count=100).all
+    assert request_errors(trained, count=100).all < 0.8 * request_errors(head("register"), count=100).all
 
 
 def test_an_unknown_cure_is_refused():
     with pytest.raises(ValueError, match="cure must be one of none, register, one more, gate, got 'hope'"):
-        Listener("hope")
+        RequestHead("hope")

@@ -10,5 +10,5 @@ def test_the_cache_holds_what_was_read_and_has_room_for_the_rest():
     assert len([r for r in parts(drawing, "rect") if r.get("stroke-dasharray")]) == 2 * 5
     assert "stored" in texts(drawing)
     assert "stored" not in texts(plotting.kv_cache(LONG, 0))
-    with pytest.raises(ValueError, match="step must be from 0 to 7, a place of the words, got 8"):
+    with pytest.raises(ValueError, match="step must be from 0 to 7, a position of the words, got 8"):
         plotting.kv_cache(LONG, 8)
