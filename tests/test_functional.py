@@ -724,6 +724,7 @@ def four(run):
 
 
 @on_the_cpu
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "run",
     [

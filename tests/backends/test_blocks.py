@@ -106,6 +106,7 @@ def gradients(out, inputs):
     return torch.autograd.grad(out.sin().sum(), inputs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"softcap": 2.0}, {"scale": -0.5}, {"sink": True}, {"both": True}])
 @pytest.mark.parametrize("lengths", [(9, 9), (4, 9), (9, 4)])
 @pytest.mark.parametrize("name", RULES)

@@ -110,6 +110,7 @@ def plain_flex(monkeypatch):
     monkeypatch.setattr(flex, "_compiled", {"attend": flex_attention, "mask": create_block_mask})
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*flex_attention called without torch.compile:UserWarning")
 @pytest.mark.parametrize("lengths", [(130, 130), (5, 130)])
 @pytest.mark.parametrize("name", RULES)

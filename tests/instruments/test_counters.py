@@ -1,3 +1,4 @@
+import pytest
 import torch
 import torch.nn.functional as F
 
@@ -44,6 +45,7 @@ def test_peak_sees_backward_too():
     assert count_peak_bytes(lambda: torch.autograd.grad(x.exp().exp().sum(), x)) > forward
 
 
+@pytest.mark.slow
 def test_tiles_hold_little_and_no_more_with_twice_the_keys():
     q = torch.randn(1, 2, 64, 8).to(DEVICE)
 
