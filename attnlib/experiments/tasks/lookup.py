@@ -1,4 +1,4 @@
-"""Looking things up in a sequence: what attention is for, and what a summary of fixed size is bad at.
+"""Looking things up in a sequence: what attention is for, and what a state of fixed size is bad at.
 
 Each step of a sequence is a pair of a key and a value, written a3, b7, c1.
 """
@@ -49,11 +49,11 @@ def recall(
         TypeError: If a size is not an int.
         ValueError: If a size is below 1, or there are more pairs than keys.
 
-    Chapter 4 asks one head, chapter 7 readers that keep a state instead of the pairs.
+    Chapter 4 trains one head on it, chapter 7 models that keep a state instead of the pairs.
     """
     steps = _pairs(batch_size, pairs, keys, values, generator)
-    place = torch.randint(pairs, (batch_size,), generator=generator)
-    asked = steps[torch.arange(batch_size), place]  # (B, 2)
+    position = torch.randint(pairs, (batch_size,), generator=generator)
+    asked = steps[torch.arange(batch_size), position]  # (B, 2)
     question = torch.stack([asked[:, 0], torch.full((batch_size,), values)], -1)  # (B, 2)
     return torch.cat([steps, question[:, None]], 1), asked[:, 1]
 
@@ -78,7 +78,7 @@ def two_lookups(
         TypeError: If a size is not an int.
         ValueError: If there are fewer than two pairs, or more than keys.
 
-    Chapter 5 asks one head and two.
+    Chapter 5 trains one head and two.
     """
     require_whole("pairs", pairs, 2)
     return several_lookups(batch_size, pairs, 2, keys=keys, values=values, generator=generator)
@@ -111,14 +111,14 @@ def several_lookups(
         TypeError: If a size is not an int.
         ValueError: If a size is below 1, or there are more questions than pairs, or more pairs than keys.
 
-    Chapter 5 asks one head, and one for each question.
+    Chapter 5 trains one head, and one for each question.
     """
     require_whole("questions", questions, 1)
     if questions > pairs:
         raise ValueError(f"questions must be at most the number of pairs, got {questions} and {pairs}")
     steps = _pairs(batch_size, pairs, keys, values, generator)
-    places = torch.rand(batch_size, pairs, generator=generator).argsort(-1)[:, :questions]  # distinct
-    asked = steps[torch.arange(batch_size)[:, None], places]  # (B, questions, 2)
+    positions = torch.rand(batch_size, pairs, generator=generator).argsort(-1)[:, :questions]  # distinct
+    asked = steps[torch.arange(batch_size)[:, None], positions]  # (B, questions, 2)
     mark = torch.full((batch_size, 1), values)
     question = torch.cat([asked[:, :1, 0], mark, asked[:, 1:, 0]], -1)  # (B, 1 + questions)
     none = torch.full((batch_size, pairs, questions - 1), keys)
@@ -152,7 +152,7 @@ def relations(
         TypeError: If a size is not an int.
         ValueError: If a size is below 1.
 
-    Chapter 5 asks which head learns which.
+    Chapter 5 measures which head follows which.
     """
     for name, size in (("batch_size", batch_size), ("length", length), ("keys", keys), ("values", values)):
         require_whole(name, size, 1)
@@ -166,12 +166,12 @@ def relations(
 
 
 def relation_masks(keys: Tensor, *, apart: bool = False) -> dict[str, Tensor]:
-    """Say where each relation of `relations` points.
+    """Say where each relation of `relations` leads.
 
     Args:
         keys: ``(B, T)``.
-        apart: Whether to keep only the tokens from which the three point to three different places, so that
-            who follows one of them does not seem to follow another.
+        apart: Whether to keep only the tokens whose three relations lead to three different tokens, so that a
+            head that follows one of them does not seem to follow another.
 
     Returns:
         For ``previous``, ``match`` and ``first``, a boolean ``(B, 1, T, T)`` with at most one True a row.
@@ -179,7 +179,7 @@ def relation_masks(keys: Tensor, *, apart: bool = False) -> dict[str, Tensor]:
     B, T = keys.shape
     i, j = torch.arange(T, device=keys.device)[:, None], torch.arange(T, device=keys.device)
     same = (keys[:, :, None] == keys[:, None, :]) & (j < i)  # (B, T, T)
-    latest = torch.where(same, j + 1, 0).amax(-1, keepdim=True)  # (B, T, 1), one more than its place
+    latest = torch.where(same, j + 1, 0).amax(-1, keepdim=True)  # (B, T, 1), one more than its position
     masks = {"previous": j == i - 1, "match": j == latest - 1, "first": (j == 0) & (i > 0)}
     masks = {name: mask.expand(B, T, T)[:, None] for name, mask in masks.items()}
     if apart:
