@@ -138,10 +138,12 @@ def attention(
 
     Runs PyTorch's fused kernel, which holds no ``(T, S)`` matrix; with a `MaskRule`, keys that the rule hides
     from a block of queries are not read. On CUDA in half precision a rule goes to the backend that was
-    measured as the fastest for it; FlexAttention is one after `attnlib.backends.flex.compile_flex`. PyTorch holds the matrix where a bias needs a gradient, where a
-    layer drops weights and, on a GPU, where keys and values have other widths. The formula, which holds it
-    too, computes what no kernel does: a softcap, a scale that is not above zero, forward derivatives. A bias
-    that is wider than ``q`` is not rounded: all is computed in its dtype, which takes a GPU longer.
+    measured as the fastest for it; FlexAttention is one after `attnlib.backends.flex.compile_flex`.
+
+    PyTorch holds the matrix where a bias needs a gradient, where a layer drops weights and, on a GPU, where
+    keys and values have other widths. The formula, which holds it too, computes what no kernel does: a
+    softcap, a scale that is not above zero, forward derivatives. A bias that is wider than ``q`` is not
+    rounded: all is computed in its dtype, which takes a GPU longer.
 
     ``causal`` aligns the last query with the last key, as a cache wants it; ``is_causal`` of PyTorch's
     `scaled_dot_product_attention` aligns the first with the first. For T = S they are the same.

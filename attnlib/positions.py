@@ -185,7 +185,9 @@ def check_own_positions(positions: object, B: int, T: int, device: torch.device)
     assert isinstance(positions, Tensor)
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
         raise TypeError(f"positions must be whole numbers, got {positions.dtype}")
-    if shape(positions) not in ((T,), (B, T), (1, T)):
+    # axis by axis: to compare (B, T) with (T,) Python compares B with T, and what is exported is tied to it
+    each = positions.ndim == 1 or (positions.ndim == 2 and positions.shape[0] in (1, B))
+    if not each or positions.shape[-1] != T:
         raise ValueError(f"positions must be (T,) or (B, T) = ({B}, {T}), got {shape(positions)}")
     if positions.device != device:
         raise ValueError(f"positions must be on the device of x, {device}, got {positions.device}")

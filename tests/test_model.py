@@ -368,6 +368,31 @@ def test_the_model_is_exported_for_sequences_of_any_length(kind):
         assert_close(program(some_tokens(B, T)), model(some_tokens(B, T)))
 
 
+@pytest.mark.parametrize("own", [False, True])
+@kinds
+def test_the_model_is_exported_with_padding_and_positions(kind, own):
+    class Ragged(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = decoder(**kind)
+
+        def forward(self, tokens, real, positions):
+            return self.model(tokens, mask=real[:, None, None], positions=positions)
+
+    def given(B, T):
+        real = torch.arange(T, device=DEVICE) >= torch.arange(B, device=DEVICE)[:, None]  # (B, T)
+        positions = (real.cumsum(1) - 1).clamp(min=0)
+        return some_tokens(B, T), real, positions if own else positions[0]
+
+    sizes = {0: torch.export.Dim("B"), 1: torch.export.Dim("T", min=2, max=LONGEST)}
+    fixed = bool({"rotary", "alibi"} & kind.keys()) and DEVICE.type == "cuda"  # as above
+    shapes = (sizes, sizes, sizes if own else {0: sizes[1]})
+    model = Ragged()
+    program = torch.export.export(model, given(3, 5), dynamic_shapes=None if fixed else shapes).module()
+    for B, T in ((3, 5),) if fixed else ((3, 5), (2, 7), (5, LONGEST)):
+        assert_close(program(*given(B, T)), model(*given(B, T)))
+
+
 # tokens and caches of all kinds
 
 
