@@ -24,7 +24,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 # a test that asks for one of these starts a browser, Sphinx, pip or pytest; others are marked themselves
 PROCESSES = {"archives", "chromium", "pytester", "site", "small"}
-# what compiles, exports, differentiates by steps, trains or draws cases by the hundred; others mark themselves
+# what compiles, exports, differentiates by steps, trains or draws cases by the hundred; others are marked
 COMPILED = ("compile", "export")
 SLOW_KINDS = (*COMPILED, "finite_differences")
 SLOW_FILES = ("tests/experiments/", "tests/test_fuzz.py")
