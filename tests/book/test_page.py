@@ -691,12 +691,15 @@ def test_on_a_wide_page_a_figure_uses_the_margin_unless_a_note_stands_there(read
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     note = page.locator(".pa-note").first
     note.evaluate("""n => {
+        n.style.height = "300px";  // longer than its paragraph
         document.querySelector(".cell:has(.pa-drawn)").before(n.closest(".pa-noted"));
-        n.style.height = "300px";  // longer than its paragraph, it stands beside the figure too
     }""")
     beside, moved = note.bounding_box(), figure.bounding_box()
-    assert beside["x"] + beside["width"] < 1280
-    assert moved["x"] + moved["width"] <= beside["x"]
+    assert moved["y"] < beside["y"] + 300  # beside each other
+    assert moved["x"] + moved["width"] <= column["x"] + column["width"] < beside["x"]
+    note.evaluate("n => n.closest('.pa-noted').after(document.createElement('p'))")
+    assert figure.bounding_box()["y"] >= beside["y"] + 300  # below it, and wide
+    assert figure.bounding_box()["width"] == box["width"]
 
 
 def test_code_has_14_px_beside_prose_of_18_and_its_comments_are_quiet_in_the_dark(read):
