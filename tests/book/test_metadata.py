@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paying_attention.site.sharing import feed
 from tests.book import CONFIG, PAGES
 
 BASE = CONFIG["html"]["baseurl"]
@@ -63,18 +62,6 @@ def test_the_sitemap_lists_every_page_once_and_robots_name_it(site):
     listed = [one.text for one in ElementTree.parse(site / "sitemap.xml").iter() if one.tag.endswith("loc")]
     assert sorted(listed) == sorted(f"{BASE}{name}.html" for name in PAGES)
     assert f"Sitemap: {BASE}sitemap.xml" in (site / "robots.txt").read_text("utf8")
-
-
-def test_the_feed_has_the_versions_that_were_released_and_no_other():
-    changes = (
-        "## [0.2.0] - unreleased\n\nSoon.\n\n## [0.1.0] - 2026-01-02\n\nThe <first>\nedition.\n\n### Added\n"
-    )
-    read = ElementTree.fromstring(feed(changes, "Book", "We", "https://here/").encode())
-    atom = "{http://www.w3.org/2005/Atom}"
-    (entry,) = read.findall(f"{atom}entry")
-    assert entry.findtext(f"{atom}title") == "Book 0.1.0"
-    assert entry.findtext(f"{atom}summary") == "The <first> edition."
-    assert read.findtext(f"{atom}updated") == "2026-01-02T00:00:00Z"
 
 
 def test_the_page_for_what_is_not_found_works_below_the_folder_of_the_site(site):

@@ -3,9 +3,9 @@
 Each page gets a description, Open Graph tags, structured data, a Content-Security-Policy and a picture by
 which it is shared: its title, its question, its first figure. A headless Chromium opens each built page, puts
 that card in place of what it shows and takes a photograph, beside the page and under its name
-(``book/index.png``); without a Chromium there are no cards. The site gets a sitemap, a robots.txt and a feed
-of its changes. The address of the site is `html.baseurl` in `_config.yml` and stands nowhere else; the page
-for what is not found takes its folder from there.
+(``book/index.png``); without a Chromium there are no cards. The site gets a sitemap and a robots.txt. The
+address of the site is `html.baseurl` in `_config.yml` and stands nowhere else; the page for what is not
+found takes its folder from there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from paying_attention.page.reading_time import minutes
 
 logger = logging.getLogger(__name__)
 
-ROOT = Path(__file__).parents[4]
 LONGEST = 200
 # all comes from the book itself; scripts of notebooks and theme stand in the pages, explorables in blobs
 POLICY = (
@@ -106,8 +105,6 @@ def describe_page(app, page: str, template: str, context: dict, resolved: nodes.
         head += [f'<meta property="{name}" content="{escape(value)}" />' for name, value in graph.items()]
         data = json.dumps(about(app, page, title, said, doctree), ensure_ascii=False).replace("<", "\\u003c")
         head.append(f'<script type="application/ld+json">{data}</script>')
-        feed = urljoin(app.config.html_baseurl, "feed.xml")
-        head.append(f'<link rel="alternate" type="application/atom+xml" title="Changes" href="{feed}" />')
     context["metatags"] = "\n".join([*head, context.get("metatags", "")])
 
 
@@ -118,25 +115,6 @@ def sitemap(addresses: list[str]) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="{space}">\n{listed}</urlset>\n'
 
 
-def feed(changelog: str, title: str, author: str, base: str) -> str:
-    """Spell the changelog as an Atom feed, one entry for each version that was released."""
-    released = re.findall(
-        r"^## \[(\S+)\] - (\d{4}-\d\d-\d\d)\n\n(.*?)(?=\n\n|\Z)", changelog, re.MULTILINE | re.DOTALL
-    )
-    entries = "".join(
-        f"<entry><title>{title} {version}</title><id>{base}#{version}</id><link href='{base}'/>"
-        f"<updated>{date}T00:00:00Z</updated><summary>{escape(' '.join(what.split()))}</summary></entry>\n"
-        for version, date, what in released
-    )
-    newest = max((date for _, date, _ in released), default="1970-01-01")
-    return (
-        '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">\n'
-        f"<title>{title}</title><id>{base}</id>\n"
-        f"<link href='{base}'/><link rel='self' href='{base}feed.xml'/>\n"
-        f"<author><name>{escape(author)}</name></author><updated>{newest}T00:00:00Z</updated>\n{entries}</feed>\n"
-    )
-
-
 def describe_site(app, error) -> None:
     """Write what belongs to the site as a whole."""
     if error or app.builder.format != "html":
@@ -145,9 +123,6 @@ def describe_site(app, error) -> None:
     pages = [app.config.root_doc, *sorted(app.env.found_docs - {app.config.root_doc})]
     (out / "sitemap.xml").write_text(sitemap([address(app, page) for page in pages]), "utf8")
     (out / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n", "utf8")
-    changes = ROOT / "CHANGELOG.md"
-    title, author = app.config.html_title, app.config.author
-    (out / "feed.xml").write_text(feed(changes.read_text("utf8"), title, author, base), "utf8")
 
 
 def where_nothing_is_found(app, config) -> None:
