@@ -174,12 +174,6 @@ def senses_found(model: nn.Module, vectors: WordVectors, sentences: Sequence[Sen
     return (nearest == torch.tensor([s.sense for s in sentences])).double().mean().item()
 
 
-@torch.no_grad()
-def sense_weights(model: SenseModel, vectors: WordVectors, text: str, word: str) -> Tensor:
-    """Return the attention weights of one word on those of a text, ``(S,)``."""
-    return model.weights(encode(vectors, [[word, *text.split()]]).to(vectors.vectors.device))[0]
-
-
 class PronounModel(nn.Module):
     """Score every word of a sentence for *he*, in one layer of attention or after several.
 

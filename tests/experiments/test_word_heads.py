@@ -13,7 +13,6 @@ from attnlib.experiments.word_heads import (
     exchanged_scores,
     name_weights,
     names_found,
-    sense_weights,
     senses_found,
     train_pronouns,
     train_senses,
@@ -64,8 +63,6 @@ def test_a_trained_model_finds_the_senses_it_was_trained_on():
     assert len(losses) == 60
     assert losses[-1] < losses[0]
     assert senses_found(model, GLOVE, SENTENCES) == 1
-    weights = sense_weights(model, GLOVE, "we ate the apple", "apple")
-    assert weights.shape == (4,)
 
 
 def without_positions(layers):
