@@ -30,6 +30,11 @@ def require_whole(name: str, n: object, least: int) -> None:
         raise ValueError(f"{name} must be at least {least}, got {n}")
 
 
+def plain(n: int) -> int:
+    """Return a whole number that passed `require_whole` as one that `torch.compile` can read."""
+    return n if isinstance(n, (int, torch.SymInt)) else int(n)  # one of NumPy would break its graph
+
+
 def require_bool(name: str, x: object) -> None:
     """Raise unless ``x`` is True or False."""
     if not isinstance(x, bool):

@@ -85,6 +85,7 @@ class TransformerBlock(nn.Module):
             )
 
         self.attention = attention()
+        embed_dim = self.attention.embed_dim  # which is an int now, also where one of NumPy was given
         self.cross_attention = attention() if context else None
         hidden_dim = 4 * embed_dim if hidden_dim is None else hidden_dim
         require_whole("hidden_dim", hidden_dim, 1)

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 import torch
 from torch import Tensor
 
-from attnlib._check import require_tensor, require_whole, shape
+from attnlib._check import plain, require_tensor, require_whole, shape
 
 
 class KVCache:
@@ -68,7 +68,7 @@ class KVCache:
             self._v = torch.zeros_like(self._k)
         self._length = 0
         self._next_position = 0
-        self._keep_first = keep_first
+        self._keep_first = None if keep_first is None else plain(keep_first)
 
     def __len__(self) -> int:
         return self._length
@@ -213,6 +213,7 @@ class KVCache:
         require_whole("length", length, 0)
         if length > self._length:
             raise ValueError(f"length must be at most what is kept, {self._length}, got {length}")
+        length = plain(length)
         if self._keep_first is not None and length <= self._keep_first:
             self._next_position = length
         else:

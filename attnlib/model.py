@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from attnlib._check import (
     check_rotary,
+    plain,
     require_bool,
     require_number,
     require_tensor,
@@ -88,8 +89,8 @@ class Decoder(nn.Module):
         check_rotary(rotary)
         if rotary is not None and alibi:
             raise ValueError("rotary and alibi both tell positions: give either, got both")
-        self.max_length = max_length
-        self.vocab_size = vocab_size
+        self.max_length = plain(max_length)
+        self.vocab_size = plain(vocab_size)
         self.rotary = rotary
         self.alibi = alibi
         self.blocks = nn.ModuleList(

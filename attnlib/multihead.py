@@ -16,6 +16,7 @@ from attnlib._check import (
     check_causal,
     check_mask,
     check_rotary,
+    plain,
     require_bool,
     require_number,
     require_same_kind,
@@ -96,15 +97,15 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"softcap must be a finite number above zero, got {softcap}")
         for name, switch in (("bias", bias), ("qk_norm", qk_norm), ("sink", sink)):
             require_bool(name, switch)
-        self.embed_dim = embed_dim
-        self.num_heads = num_heads
-        self.num_kv_heads = num_kv_heads
-        self.head_dim = embed_dim // num_heads if head_dim is None else head_dim
+        self.embed_dim = plain(embed_dim)
+        self.num_heads = plain(num_heads)
+        self.num_kv_heads = plain(num_kv_heads)
+        self.head_dim = self.embed_dim // self.num_heads if head_dim is None else plain(head_dim)
         self.dropout = dropout
         self.scale = scale
         self.softcap = softcap
         self.sink = nn.Parameter(torch.zeros(num_heads)) if sink else None
-        q_dim, kv_dim = num_heads * self.head_dim, num_kv_heads * self.head_dim
+        q_dim, kv_dim = self.num_heads * self.head_dim, self.num_kv_heads * self.head_dim
         self.q_proj = nn.Linear(embed_dim, q_dim, bias=bias)
         self.k_proj = nn.Linear(embed_dim, kv_dim, bias=bias)
         self.v_proj = nn.Linear(embed_dim, kv_dim, bias=bias)

@@ -1,6 +1,7 @@
 import copy
 import functools
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -366,6 +367,22 @@ def test_the_model_is_exported_for_sequences_of_any_length(kind):
     program = torch.export.export(model, (some_tokens(3, 5),), dynamic_shapes=shapes).module()
     for B, T in ((3, 5),) if fixed else ((3, 5), (2, 7), (5, LONGEST)):
         assert_close(program(some_tokens(B, T)), model(some_tokens(B, T)))
+
+
+def test_a_model_whose_sizes_are_whole_numbers_of_numpy_compiles():
+    sizes = [np.int64(n) for n in (V, LONGEST, 12, 3, 2)]
+    more = {"num_kv_heads": np.int32(1), "head_dim": np.int64(6), "hidden_dim": np.int64(7)}
+    model = Decoder(*sizes, **more, rotary=rotary).double().to(DEVICE).eval()
+    caches = [model.make_caches(np.int64(2), np.int64(4), keep_first=np.int64(1)) for _ in range(2)]
+    torch._dynamo.reset()
+    step = torch.compile(model, fullgraph=True, backend="eager")
+    for t in range(6):
+        tokens = some_tokens(2, 7)[:, t : t + 1]
+        with torch.no_grad():
+            assert_close(step(tokens, caches=caches[0]), model(tokens, caches=caches[1]))
+    caches[0][0].crop(np.int64(2))
+    assert type(caches[0][0].length) is int
+    assert model.generate(some_tokens(1, 2), np.int64(2), eos=np.int64(0)).shape[1] <= 4
 
 
 @pytest.mark.parametrize("own", [False, True])
