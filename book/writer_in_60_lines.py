@@ -1,4 +1,4 @@
-"""The writer of chapter 9, whole, with PyTorch alone: load its weights or train it."""
+"""The writer of chapter 9, with PyTorch alone: load its weights, or train it."""
 
 import torch
 import torch.nn.functional as F
