@@ -251,6 +251,10 @@ def test_on_paper_the_cards_are_notes_at_the_end_of_the_page(read):
     last = page.locator("article section", has_text="Nobody counts these words.").last.bounding_box()
     assert page.locator("#claim-1").bounding_box()["y"] >= last["y"] + last["height"]
     assert page.locator("#tick-5").evaluate("t => getComputedStyle(t, '::after').content") == '"5, 6"'
+    tops = page.locator(".pa-proof .pa-line").evaluate_all(
+        "all => all.map(n => [Number(n.id.slice(6)), n.getBoundingClientRect().top])"
+    )
+    assert [number for number, _ in sorted(tops, key=lambda one: one[1])] == [1, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize(

@@ -174,7 +174,7 @@ def test_every_file_is_well_formed_listed_and_no_link_is_lost(epub):
         "META-INF/container.xml",
         "book/package.opf",
     } == set(epub)
-    assert items["small.xhtml"].get("properties") == "mathml"
+    assert items["small.xhtml"].get("properties") == "mathml svg"
     assert items["nav.xhtml"].get("properties") == "nav"
 
 

@@ -45,7 +45,7 @@ STOP = frozenset(
 )
 FAR = 4  # paragraphs away
 # what makes it more likely that a sentence says a claim, or less, beside the words that both have
-BOLD, BEHIND, CAPTION, ASKING, STEP, LEAST = 0.08, 0.18, -0.06, -0.2, -0.1, 0.05
+BOLD, BEHIND, CAPTION, ASKING, STEP, LEAST = 0.22, 0.15, -0.06, -0.2, -0.08, 0.05
 # a question or an instruction says no finding
 ASKS = re.compile(
     r"[?:]\s*$|^\s*(?:(?:so|now|then|and|but|once more|begin by),? )?"
@@ -256,7 +256,8 @@ def shown_claim(number: str, line: str, code: str) -> str:
         if kind in beside
     )
     return (
-        f'<div class="pa-line pa-good" id="claim-{number}"><span class="pa-claim-number">{number}.</span> '
+        f'<div class="pa-line pa-good" id="claim-{number}" style="order: {number}">'
+        f'<span class="pa-claim-number">{number}.</span> '
         f'<span class="pa-says">{sentence}</span>{rows}'
         f'<span class="pa-of"><a class="pa-code-of" href="#{code}">the code</a> '
         f'<a class="pa-number" href="#claim-{number}">Claim {number}</a></span></div>'
