@@ -422,6 +422,12 @@ def test_on_paper_what_is_said_to_each_choice_follows_the_answer(read):
     assert below > page.locator("#guess-1 .pa-answer").bounding_box()["y"]
 
 
+def test_a_reply_names_its_choice_as_it_is_written_or_in_words():
+    for written in ("the `mask` is *late*", "the mask is late"):
+        (listed,) = replies({"answer": "no", "choices": ["no", "the mask is late"], "says": {written: "So."}})
+        assert listed[0]["html"] == {"data-said": "1"}
+
+
 def test_a_reply_to_no_choice_is_refused():
     with pytest.raises(GuessError, match=r"`says` must name some of \['one', 'two'\], got \['three'\]"):
         replies({"answer": "one", "choices": ["one", "two"], "says": {"three": "No."}})

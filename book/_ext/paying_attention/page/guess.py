@@ -107,7 +107,8 @@ TOO = {"low": "a smaller number", "high": "a larger number"}
 
 def replies(guess: dict) -> list[nodes.Node]:
     """Return what is said to each choice, as a list that the page's script looks into; or nothing."""
-    says, listed = guess.get("says", {}), guess["choices"]
+    listed = guess["choices"]  # in words alone; a reply may name its choice as it is written
+    says = {re.sub(r"[`*]", "", choice): reply for choice, reply in guess.get("says", {}).items()}
     known = {choice: (str(at), choice) for at, choice in enumerate(listed)} if listed else {}
     known = known or {kind: (kind, words) for kind, words in TOO.items()}
     strange = [choice for choice in says if choice not in known]
