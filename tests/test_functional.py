@@ -1018,6 +1018,16 @@ def test_a_sink_of_minus_infinity_is_none(run):
         assert grad.isfinite().all()
 
 
+@pytest.mark.parametrize("run", SINKS.values(), ids=SINKS)
+def test_the_gradient_of_a_softcap_is_rounded_once(run):
+    q, k, v = (0.1 * x for x in case())  # small scores: the gradient is a small difference of two sums
+    exact = torch.tensor(4.0, dtype=torch.float64, device=DEVICE, requires_grad=True)
+    (want,) = torch.autograd.grad(run(q, k, v, softcap=exact).square().sum(), exact)
+    half = exact.detach().bfloat16().requires_grad_()
+    (got,) = torch.autograd.grad(run(q, k, v, softcap=half).square().sum(), half)
+    assert got.double().item() == pytest.approx(want.item(), rel=2**-8)
+
+
 @pytest.mark.parametrize("name", ["scale", "softcap", "sink", "bias"])
 @pytest.mark.parametrize("run", SINKS.values(), ids=SINKS)
 def test_what_is_learned_may_be_of_another_dtype(run, name):

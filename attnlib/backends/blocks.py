@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from attnlib._heads import lead_of
+from attnlib._heads import lead_of, widen
 from attnlib._modes import product_dtype
 from attnlib._plan import Plan
 from attnlib.masks import as_numbers, both
@@ -53,6 +53,7 @@ def in_blocks(plan: Plan, compute: Callable[[Plan], Tensor]) -> Tensor:
     i = torch.arange(plan.T, device=plan.device) + (plan.S - plan.T)
     j = torch.arange(plan.S, device=plan.device)
     parts, tables = [], _Tables(plan)
+    shared, plan = plan, _summed_wide(plan)
     for first, last in _blocks(plan):
         spans = spans_of(plan, first, last)
         q = plan.q[..., first:last, :]
@@ -62,15 +63,38 @@ def in_blocks(plan: Plan, compute: Callable[[Plan], Tensor]) -> Tensor:
         seen, numbers = tables.get(i[first:last], _columns(j, spans), spans[0][0] - first)
         part = plan._replace(
             q=q,
-            k=_columns(plan.k.mT, spans).mT,
-            v=_columns(plan.v.mT, spans).mT,
+            k=_columns(plan.k.mT, spans).mT.to(shared.k.dtype),
+            v=_columns(plan.v.mT, spans).mT.to(shared.v.dtype),
             mask=seen if plan.mask is None else both(_cut(plan.mask, first, last, spans), seen),
-            bias=None if plan.bias is None else _cut(plan.bias, first, last, spans),
+            bias=_bias(shared, plan.bias, first, last, spans),
             rule=None,
             numbers=numbers,
         )
         parts.append(compute(part))
     return torch.cat(parts, -2)
+
+
+def _summed_wide(plan: Plan) -> Plan:
+    """Take what blocks share in float32, if it needs a gradient: that is summed block by block."""
+    if not plan.needs_gradient():
+        return plan
+    softcap, sink = plan.softcap, plan.sink
+    return plan._replace(
+        k=widen(plan.k),
+        v=widen(plan.v),
+        bias=None if plan.bias is None else widen(plan.bias),
+        softcap=widen(softcap) if isinstance(softcap, Tensor) else softcap,
+        sink=None if sink is None else widen(sink),
+    )
+
+
+def _bias(
+    plan: Plan, wide: Tensor | None, first: int, last: int, spans: list[tuple[int, int]]
+) -> Tensor | None:
+    """Return a block's bias, no wider than it was given: the kernel computes in its dtype."""
+    if wide is None or plan.bias is None:
+        return None
+    return _cut(wide, first, last, spans).to(torch.promote_types(plan.bias.dtype, plan.q.dtype))
 
 
 class _Tables:

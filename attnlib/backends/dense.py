@@ -50,7 +50,10 @@ def dense_scores(plan: Plan) -> Tensor:
     with without_autocast(q.device):
         scores = _products(q, k, seen)  # (..., T, S)
     if plan.softcap is not None:
-        scores = plan.softcap * torch.tanh(scores / plan.softcap)
+        softcap = plan.softcap
+        if isinstance(softcap, Tensor):  # its gradient is a difference of two sums
+            softcap = softcap.to(torch.promote_types(softcap.dtype, scores.dtype))
+        scores = softcap * torch.tanh(scores / softcap)
     if plan.bias is not None:
         scores = scores + plan.bias
     return scores if seen is None else scores.masked_fill(~seen, -math.inf)

@@ -213,6 +213,38 @@ def test_what_a_rule_rules_out_is_not_read(name, monkeypatch):
     assert max(read) <= {"lengths": 16, "window and prefix": 17}.get(name, 15)
 
 
+@pytest.mark.parametrize("name", ["k", "v", "bias", "softcap", "sink"])
+def test_gradients_of_what_blocks_share_are_summed_in_float32(name, monkeypatch):
+    monkeypatch.setattr(blocks, "SMALL", 0)
+    monkeypatch.setattr(blocks, "ROWS", 1)
+    T = 512
+    g = torch.Generator().manual_seed(0)
+
+    def inputs(dtype):
+        q, k, v = (x.to(DEVICE, dtype) for x in (torch.zeros(1, 1, T, 8), torch.zeros(1, 1, T, 8), ones))
+        more = {"bias": torch.zeros(T), "softcap": torch.tensor(2.0), "sink": torch.zeros(1)}
+        given = {"q": q, "k": k, "v": v} | {n: x.to(DEVICE, dtype) for n, x in more.items() if n == name}
+        if name in ("k", "softcap"):
+            given["q"] = given["q"] + 0.5
+        if name == "softcap":
+            given["k"] = given["k"] + v
+        given[name] = given[name].requires_grad_()
+        return given
+
+    ones = 1 + 0.1 * torch.rand(1, 1, T, 8, generator=g)
+    rule = MaskRule(causal=True, prefix=4, window=4)  # the first keys are seen by all queries
+    found = {}
+    for dtype in (torch.float64, torch.bfloat16):
+        given = inputs(torch.bfloat16)
+        given = {n: x.detach().to(dtype).requires_grad_(n == name) for n, x in given.items()}
+        out = attention(
+            given.pop("q"), given["k"], given["v"], rule, **{n: x for n, x in given.items() if n not in "kv"}
+        )
+        found[dtype] = torch.autograd.grad(out.double().square().sum(), given[name])[0]
+    want, got = found[torch.float64], found[torch.bfloat16].double()
+    assert (got - want).abs().max() <= 2**-6 * want.abs().max()
+
+
 def test_blocks_without_a_key_are_zero_and_have_gradients(monkeypatch):
     monkeypatch.setattr(blocks, "SMALL", 0)
     monkeypatch.setattr(blocks, "ROWS", 2)

@@ -155,10 +155,13 @@ class Arithmetic:
         """Apply a curve; a rounding of what is kept, where it is computed in a kernel of its own."""
         return _Along.apply(x, curve, ulps * self.work + kept * self.kept.roundoff)
 
-    def spread(self, x, shape):
-        """Broadcast to a shape (without the axis of values and errors); the gradient is summed."""
+    def spread(self, x, shape, *, kept=False):
+        """Broadcast to a shape (without the axis of values and errors); the gradient is summed.
+
+        With ``kept`` the sum is in the dtype of what is kept, as PyTorch's layer norm sums for its parameters.
+        """
         x = x[(slice(None), *(None,) * (len(shape) - x.ndim + 1))]
-        return _Spread.apply(x, (2, *shape), self.work)
+        return _Spread.apply(x, (2, *shape), self.kept.roundoff if kept else self.work)
 
     def softmax(self, scores, visible):
         """Return weights ``(..., T, S)``: zero where a key is not visible."""

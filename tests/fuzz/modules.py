@@ -60,9 +60,9 @@ def expected_norm(a, t, name, x, *, rms=False):
     middle = rows if rms else a.add(rows, a.times(a.spread(a.matmul(rows, mean), x.shape[1:]), -1.0))
     inverse = a.curve(a.matmul(a.multiply(middle, middle), mean), inverse_root(1e-5))
     y = a.multiply(middle, a.spread(inverse, x.shape[1:]))
-    y = a.multiply(y, a.spread(t[f"{name}.weight"], x.shape[1:]))
+    y = a.multiply(y, a.spread(t[f"{name}.weight"], x.shape[1:], kept=not rms))
     if f"{name}.bias" in t:
-        y = a.add(y, a.spread(t[f"{name}.bias"], x.shape[1:]))
+        y = a.add(y, a.spread(t[f"{name}.bias"], x.shape[1:], kept=not rms))
     return a.stored(y)
 
 
