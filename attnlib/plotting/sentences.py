@@ -89,14 +89,14 @@ class _Row:
 
     def highest(self, share: list[float] | None) -> float:
         """Return the room that the arcs need."""
-        return 10 + max(self.height(j) for j in self._with_an_arc(share))
+        return 10 + max(self.height(j) for j in self._with_arc(share))
 
-    def _with_an_arc(self, share: list[float] | None) -> list[int]:
+    def _with_arc(self, share: list[float] | None) -> list[int]:
         return [j for j in range(len(self.words)) if share is None or share[j] >= LEAST]
 
     def _has_room(self, j: int, share: list[float]) -> bool:
         """Return whether the number of a word is clear of those of its neighbours, or the larger one."""
-        near = [n for n in self._with_an_arc(share) if n != j and abs(self.middle[n] - self.middle[j]) < NUMBER]
+        near = [n for n in self._with_arc(share) if n != j and abs(self.middle[n] - self.middle[j]) < NUMBER]
         return all((share[j], -j) > (share[n], -n) for n in near)
 
     def draw(self, picture: Drawing, top: float, share: list[float] | None) -> None:
@@ -107,7 +107,7 @@ class _Row:
             if j == self.at:
                 picture.rect(*box, edge=QUERY, thick=1.8)
             picture.text(self.middle[j], top + BOX / 2, word, bold=j == self.at)
-        for j in self._with_an_arc(share):
+        for j in self._with_arc(share):
             self._arc(picture, j, top - 2, share)
             if share is not None and self._has_room(j, share):
                 picture.text(self.middle[j], top + BOX + 12, f"{share[j]:.2f}", colour=WEIGHT)
