@@ -16,6 +16,7 @@ from attnlib._modes import product_dtype
 from attnlib._plan import Plan
 from attnlib.mask_rules import MaskRule
 
+KINDS = 1024  # of rules, sizes and dtypes, each compiled for itself; after 8 PyTorch would not, but run dense
 _compiled: dict[str, Callable[..., Any]] = {}
 _masks: weakref.WeakKeyDictionary[MaskRule, dict[tuple[object, ...], Any]] = weakref.WeakKeyDictionary()
 
@@ -50,10 +51,11 @@ def run(plan: Plan) -> Tensor:
     dtype = product_dtype(plan.q)
     q, k, v = (x.to(dtype) for x in (plan.q, plan.k, plan.v))
     assert plan.rule is not None
-    mask = block_mask(plan.rule, q.shape[0], plan.T, plan.S, plan.device)
-    grouped = q.shape[1] != k.shape[1]
-    attend = _compiled["attend"]
-    out: Tensor = attend(q, k, v, block_mask=mask, scale=float(plan.factor), enable_gqa=grouped)
+    with torch._dynamo.config.patch(recompile_limit=KINDS, accumulated_recompile_limit=KINDS):
+        mask = block_mask(plan.rule, q.shape[0], plan.T, plan.S, plan.device)
+        grouped = q.shape[1] != k.shape[1]
+        attend = _compiled["attend"]
+        out: Tensor = attend(q, k, v, block_mask=mask, scale=float(plan.factor), enable_gqa=grouped)
     return out
 
 

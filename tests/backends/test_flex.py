@@ -1,6 +1,7 @@
 """How FlexAttention is told of a rule. It needs CUDA; elsewhere the same runs without being compiled."""
 
 import pytest
+import torch
 
 from attnlib import MaskRule, attention
 from attnlib._plan import Plan
@@ -34,3 +35,25 @@ def test_flex_attention_is_told_of_every_rule(name, lengths, plain_flex):
 def test_it_takes_nothing_before_it_was_compiled():
     for x in (randn(2, 2, 7, 16), randn(2, 2, 7, 16).bfloat16()):
         assert not flex.can(Plan(x, x, x, None, MaskRule(causal=True, window=2)))
+
+
+@pytest.mark.filterwarnings("ignore:.*flex_attention called without torch.compile:UserWarning")
+def test_more_kinds_of_rules_than_eight_are_compiled(plain_flex, monkeypatch):
+    limits, plain = [], dict(flex._compiled)
+
+    def watched(name):
+        def run(*args, **options):
+            config = torch._dynamo.config
+            limits.append((config.recompile_limit, config.accumulated_recompile_limit))
+            return plain[name](*args, **options)
+
+        return run
+
+    before = torch._dynamo.config.recompile_limit
+    monkeypatch.setattr(flex, "_compiled", {name: watched(name) for name in plain})
+    x = randn(1, 2, 130, 16).float()
+    with torch.no_grad():
+        flex.run(Plan(x, x, x, None, MaskRule(causal=True, window=2)))
+    assert limits == [(flex.KINDS, flex.KINDS)] * 2
+    assert flex.KINDS > 100
+    assert torch._dynamo.config.recompile_limit == before
