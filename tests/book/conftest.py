@@ -2,6 +2,7 @@
 
 import functools
 import http.server
+import os
 import threading
 from contextlib import contextmanager
 
@@ -61,10 +62,10 @@ def address(site):
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory, worker_id):
+def small(tmp_path_factory):
     """The small book, built once, whoever of the workers comes first."""
     base = tmp_path_factory.getbasetemp()
-    folder = (base if worker_id == "master" else base.parent) / "small"
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "small"
     with FileLock(f"{folder}.lock"):
         if not folder.exists():
             folder.mkdir()
