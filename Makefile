@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BIN := .venv/bin
-NOTEBOOKS = $(wildcard book/*.ipynb book/solutions/*.ipynb)
+NOTEBOOKS = $(wildcard book/*.ipynb book/exercises/*.ipynb book/solutions/*.ipynb)
 # four workers for two cores: a test waits for its browser or its kernel nearly half of the time
 TWO_CORES := -n 4 --dist loadfile -q
 LIBRARY := tests --ignore tests/book --ignore tests/tools

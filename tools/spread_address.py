@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 
 def places(root: Path = ROOT) -> list[Path]:
     """Return the files that repeat the address."""
-    notebooks = [*sorted(root.glob("book/*.ipynb")), *sorted(root.glob("book/solutions/*.ipynb"))]
+    notebooks = sorted(root.glob("book/**/*.ipynb"))
     return [*(root / name for name in ("CITATION.cff", "pyproject.toml", "book/how_to_use.md")), *notebooks]
 
 

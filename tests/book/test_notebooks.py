@@ -8,7 +8,7 @@ import pytest
 
 from attnlib import widgets
 from attnlib.learn import bank
-from tests.book import CHAPTERS, CONFIG, NOTEBOOKS, PAGES, ROOT, SOLUTIONS
+from tests.book import CHAPTERS, CONFIG, EXERCISES, NOTEBOOKS, PAGES, ROOT, SOLUTIONS
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -37,11 +37,13 @@ def read_in_order(path):
 
 every = pytest.mark.parametrize("path", NOTEBOOKS, ids=relative)
 chapters = pytest.mark.parametrize("path", CHAPTERS, ids=relative)
+practice = pytest.mark.parametrize("path", EXERCISES, ids=relative)
 
 
 def test_there_are_notebooks():
     assert CHAPTERS
-    assert len(SOLUTIONS) == len(CHAPTERS)
+    assert [path.name for path in EXERCISES] == [path.name for path in CHAPTERS]
+    assert [path.name for path in SOLUTIONS] == [path.name for path in CHAPTERS]
 
 
 @every
@@ -142,22 +144,33 @@ def test_has_the_anatomy_of_a_chapter(path):
     assert 4 <= len(headings) - 4 <= 9
     assert any("guess" in cell.metadata.get("tags", []) for cell in nb.cells)
     assert re.search(r"^quiz\(\"\d+\"\)$", "\n".join(c.source for c in code(nb)), re.M)
+    assert f"(exercises/{path.name})" in prose(nb)
     assert "](references.md#" in nb.cells[-1].source
     assert sum(VIEW in o.get("data", {}) for c in code(nb) for o in c.outputs) >= 2, "explorable and quiz"
 
 
 @chapters
-def test_carries_its_claims_and_exercises(path):
+def test_a_lesson_carries_its_claims_and_no_exercise(path):
     nb = read(path)
     assert sum(cell.source.count("claim(") for cell in code(nb)) >= 10
+    assert EXERCISE.findall(prose(nb)) == []
+
+
+@practice
+def test_a_page_of_exercises_has_those_of_its_chapter_and_leads_there(path):
+    nb = read(path)
+    title = nb.cells[0].source
+    chapter = str(int(path.name[:2]))
+    assert title.splitlines()[0] == f"# Exercises to chapter {chapter}"
+    assert f"[{bank.quiz_data(chapter)['chapter']}](../{path.name})" in title
     ids = [id for id, _ in EXERCISE.findall(prose(nb))]
     assert len(ids) >= 8
-    assert [id for id in bank.exercises() if id.split(".")[0] == ids[0].split(".")[0]] == ids
+    assert [id for id in bank.exercises() if id.split(".")[0] == chapter] == ids
 
 
-@chapters
+@practice
 def test_the_hint_shown_as_an_example_is_of_the_first_exercise(path):
-    example = re.search(r"gives one hint|`hint\(\"(.+?)\"\)`", prose(read(path)).split("## Exercises", 1)[1])
+    example = re.search(r"gives one hint|`hint\(\"(.+?)\"\)`", prose(read(path)))
     assert example[1] == EXERCISE.search(prose(read(path)))[1]
 
 
@@ -167,7 +180,7 @@ def test_every_question_to_guess_is_a_card(path):
     assert all("guess" in cell.metadata.get("tags", []) for cell in asking)
 
 
-@chapters
+@practice
 def test_exercises_say_what_the_bank_says_and_link_both_ways(path):
     solutions = prose(read(ROOT / "book/solutions" / path.name))
     text = prose(read(path))
@@ -179,8 +192,8 @@ def test_exercises_say_what_the_bank_says_and_link_both_ways(path):
         assert title == exercise.title
         assert f"*{exercise.difficulty}, {exercise.minutes} minutes.*" in text.partition(title)[2][:80]
         anchor = "#exercise-" + re.sub(r"[^a-z0-9 -]", "", f"{id}-{title}".lower()).replace(" ", "-")
-        assert f"(solutions/{path.name}{anchor})" in text
-        assert f"(../{path.name}{anchor})" in solutions
+        assert f"(../solutions/{path.name}{anchor})" in text
+        assert f"(../exercises/{path.name}{anchor})" in solutions
         assert f'check("{id}", ' in checks
         assert re.search(rf'check\(\s*"{id}",.+?record=False,?\s*\)', solved, re.S)
 
@@ -199,9 +212,16 @@ def test_the_first_cell_installs_on_colab_only(path):
 def test_the_second_cell_imports_and_seeds(path):
     imports = code(read(path))[1]
     assert "manual_seed" in imports.source
-    assert re.search(r"from attnlib\.learn import .*\bhint\b", imports.source), "exercises offer hints"
+    assert not re.search(r"\bhint\b", imports.source), "hints are for exercises"
     for cell in code(read(path))[1:]:
         assert not re.search(r"%pip|!pip|import \*|filterwarnings|rcParams", cell.source)
+
+
+@practice
+def test_a_page_of_exercises_imports_what_gives_hints(path):
+    imports = code(read(path))[1]
+    assert re.search(r"from attnlib\.learn import .*\bhint\b", imports.source)
+    assert "manual_seed" in imports.source
 
 
 def test_each_common_mistake_and_belief_is_shown_to_fail():

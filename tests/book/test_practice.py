@@ -272,7 +272,7 @@ def test_a_function_says_that_it_runs_in_the_notebook_and_where(read):
 
 def test_every_exercise_of_the_book_has_its_place(site):
     found = {}
-    for page in sorted((site / "book").glob("0*.html")):
+    for page in sorted((site / "book/exercises").glob("0*.html")):
         blocks = re.findall(
             r'<section class="pa-practice"[^>]*data-exercise="([\d.]+)">(<script)?', page.read_text("utf8")
         )

@@ -33,7 +33,7 @@ FIRST = {  # what is typed, and how the address of the first hit begins
     "W_Q": "book/notation.html#",
     "H_kv": "book/notation.html#",
     "king - man + woman": "book/02_word_vectors.html#",
-    "exercise 4.3": f"{CHAPTER_4}#exercise-4-3-",
+    "exercise 4.3": "book/exercises/04_sqrt_dk.html#exercise-4-3-",
     "attention is all you need": "book/references.html#vaswani2017",
 }
 

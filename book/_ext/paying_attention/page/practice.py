@@ -76,8 +76,8 @@ def show_launch(cell: nodes.Element, id: str) -> None:
 
 
 def find_page(env: BuildEnvironment, name: str) -> str | None:
-    """Return the page of the book with this name, in whatever folder."""
-    return next((page for page in sorted(env.found_docs) if page.split("/")[-1] == name), None)
+    """Return the page of the book with this name, whatever folders stand before it."""
+    return next((page for page in sorted(env.found_docs) if f"/{page}".endswith(f"/{name}")), None)
 
 
 def chapters(env: BuildEnvironment, builder, here: str) -> list[dict]:
@@ -85,7 +85,8 @@ def chapters(env: BuildEnvironment, builder, here: str) -> list[dict]:
     found = []
     for chapter, topic in bank.CHAPTERS.items():
         about = bank.quiz_data(chapter)
-        page = find_page(env, f"{chapter:>02}_{topic}")
+        name = f"{chapter:>02}_{topic}"
+        page = find_page(env, f"exercises/{name}") or find_page(env, name)
         found.append(
             {
                 "chapter": chapter,

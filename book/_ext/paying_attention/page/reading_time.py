@@ -8,6 +8,7 @@ that shows all code of the page, drawn from the first, so that nothing moves whe
 from __future__ import annotations
 
 import math
+import re
 
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -85,7 +86,7 @@ def code_cells(document: nodes.document) -> list[nodes.Element]:
 def remember(app, document: nodes.document) -> None:
     """Note the minutes of a page where other pages find them."""
     docname = app.env.docname
-    if code_cells(document) and "/solutions/" not in docname:
+    if code_cells(document) and not re.search(r"/(exercises|solutions)/", docname):
         app.env.metadata[docname][READING] = minutes(document)
 
 
