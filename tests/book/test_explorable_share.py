@@ -1,8 +1,14 @@
 """What makes an explorable worth sending: reset, its state in the address, embedding, and the drawing made at build time."""
 
+import re
+from html import unescape
+from urllib.parse import parse_qsl
+
+import nbformat
 import pytest
 
 from attnlib.widgets import FixedState
+from tests.book import ROOT
 from tests.book.conftest import visits
 from tests.book.test_explorable_mount import host, mounted  # noqa: F401 (a fixture)
 from tests.book.test_site import PHONE
@@ -110,6 +116,31 @@ def test_what_is_changed_by_hand_is_written_a_moment_later(alone):
     assert page.locator(".pa-decay input[type=range]").first.input_value() == "1.2"
     assert page.locator(".pa-decay").evaluate("n => n.getBoundingClientRect().top < innerHeight")
     assert "0.2s" in page.locator(".pa-decay").evaluate(GLIDES)
+    assert page.trouble == []
+
+
+TRYING = sorted(
+    str(path.relative_to(ROOT).with_suffix(""))
+    for path in (ROOT / "book").rglob("*.ipynb")
+    if any("](#explore=" in c.source for c in nbformat.read(path, 4).cells if c.cell_type == "markdown")
+)
+
+
+@pytest.mark.parametrize("name", TRYING)
+def test_what_a_sentence_says_to_try_is_a_state_that_its_explorable_takes(alone, name):
+    page = alone(name, "file", reduced_motion="reduce")
+    buttons = page.locator("button.pa-try").all()
+    assert buttons
+    for button in buttons:
+        asked = dict(parse_qsl(button.get_attribute("data-state")))
+        button.dispatch_event("click")
+        page.wait_for_timeout(200)
+        root = page.locator(f".pa-{asked['explore']}").first
+        root.get_by_role("button", name="Embed").dispatch_event("click")
+        snippet = unescape(root.locator(".pa-snippet").input_value())
+        root.get_by_role("button", name="Embed").dispatch_event("click")
+        taken = dict(parse_qsl(re.search(r'#([^"]+)"', snippet)[1]))
+        assert asked.items() <= taken.items()
     assert page.trouble == []
 
 
