@@ -269,6 +269,16 @@ def test_words_that_no_one_sentence_near_has_are_refused(words, times):
         pointed_at(words, blocks)
 
 
+def test_a_tick_stands_behind_its_own_text_where_an_equal_one_comes_before():
+    block = nodes.paragraph(
+        "", "", nodes.emphasis("", "a"), nodes.Text(". "), nodes.emphasis("", "b"), nodes.Text(". ")
+    )
+    made = nodes.inline()
+    split(block, 5, made)
+    assert block.astext() == "a. b. "
+    assert block.children.index(made) == 4
+
+
 def test_a_sentence_ends_with_its_stop_and_what_is_bold_ends_before_the_tick():
     paragraph = nodes.paragraph(
         "", "", nodes.Text("By e.g. "), nodes.math("", "1. A"), nodes.Text(" it holds. ")

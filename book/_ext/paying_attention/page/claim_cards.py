@@ -197,16 +197,21 @@ def split(block: nodes.Element, end: int, made: nodes.Node) -> None:
             continue
         if at > end and isinstance(node, nodes.Text):
             cut = len(words) - (at - end)
-            place = node.parent.index(node)
+            place = place_of(node)
             node.parent.children[place : place + 1] = []
             for offset, piece in enumerate((nodes.Text(words[:cut]), made, nodes.Text(words[cut:]))):
                 node.parent.insert(place + offset, piece)
             return
         while node.parent is not block and node is node.parent.children[-1]:
             node = node.parent  # behind what is bold, not in it
-        node.parent.insert(node.parent.index(node) + 1, made)
+        node.parent.insert(place_of(node) + 1, made)
         return
     block += made
+
+
+def place_of(node: nodes.Node) -> int:
+    """Return where a node stands in its parent; ``index`` would find an equal text that stands before it."""
+    return next(n for n, child in enumerate(node.parent.children) if child is node)
 
 
 def tick(numbers: list[str]) -> nodes.Element:
