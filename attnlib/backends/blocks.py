@@ -82,10 +82,14 @@ def _summed_wide(plan: Plan) -> Plan:
     return plan._replace(
         k=widen(plan.k),
         v=widen(plan.v),
-        bias=None if plan.bias is None else widen(plan.bias),
-        softcap=widen(softcap) if isinstance(softcap, Tensor) else softcap,
-        sink=None if sink is None else widen(sink),
+        bias=None if plan.bias is None else _as_wide(plan.bias, plan.q),
+        softcap=_as_wide(softcap, plan.q) if isinstance(softcap, Tensor) else softcap,
+        sink=None if sink is None else _as_wide(sink, plan.q),
     )
+
+
+def _as_wide(x: Tensor, q: Tensor) -> Tensor:
+    return x.to(torch.promote_types(x.dtype, widen(q).dtype))
 
 
 def _bias(
