@@ -82,8 +82,8 @@ def attend(plan: Plan) -> Tensor:
 
 def _fastest(plan: Plan) -> str | None:
     """Name what was measured to be the fastest for a plan's rule, of what can compute it."""
-    if plan.device.type != "cuda" or not _structured(plan):
-        return None
+    if plan.device.type != "cuda" or torch.compiler.is_compiling() or not _structured(plan):
+        return None  # a compiler cannot follow the look into the table
     can = (name for name in measured.order(plan) if name not in STRUCTURED or STRUCTURED[name].can(plan))
     return next(can, None)
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from attnlib._check import require_whole
 from attnlib.experiments.tasks.manual import python_manual
 from attnlib.experiments.training import Batch, cross_entropy, fit
+from attnlib.instruments.counters import count_parameters
 from attnlib.instruments.settings import Values, note
 from attnlib.model import Decoder
 from attnlib.multihead import Attend
@@ -140,6 +141,8 @@ def letter_model(
         "width": width,
         "heads": heads,
         "norm": "before",
+        # the manual of another Python has a letter more or less
+        "weights": f"about {round(count_parameters(model), -3):,} weights",
         "attends by": attend.__name__ if isinstance(attend, type) else getattr(attend, "__qualname__", None),
     }
     for block in model.blocks:

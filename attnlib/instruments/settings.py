@@ -133,7 +133,7 @@ def describe(model: nn.Module, /, **facts: object) -> Setting:
         **facts: What else there is to say, as how it was trained.
     """
     own = dict(getattr(model, "facts", {}))
-    return Setting(**{"model": type(model).__name__, **own, "weights": count_parameters(model), **facts})
+    return Setting(**{"model": type(model).__name__, "weights": count_parameters(model), **own, **facts})
 
 
 def note(model: nn.Module, /, **training: object) -> Setting:
@@ -184,6 +184,8 @@ def _frozen(setting: Setting) -> tuple[tuple[str, Any], ...]:
 def _said(name: str, value: Any) -> str:
     if value is True:
         return name
+    if name == "weights" and isinstance(value, str):
+        return value  # in words, where the text that was read decides the number
     if name == "seeds":
         return f"{len(value)} seeds" if len(value) != 1 else f"seed {value[0]}"
     if value == 1 and name in ONE:

@@ -120,7 +120,8 @@ def test_a_rule_is_its_table_with_its_gradients(name, lengths, options, blocks_o
     if options.pop("both", False):
         options |= {"bias": randn(6, T, S, seed=9).requires_grad_(), "causal": True}
     needs = (q, k, v, *(x for x in options.values() if isinstance(x, torch.Tensor)))
-    got, want = attention(q, k, v, rule, **options), attention(q, k, v, rule.table(T, S), **options)
+    got = attention(q, k, v, rule, **options)
+    want = attention(q, k, v, rule.table(T, S, device=DEVICE), **options)
     assert_close(got, want)
     for one, two in zip(gradients(got, needs), gradients(want, needs), strict=True):
         assert_close(one, two)
@@ -129,7 +130,7 @@ def test_a_rule_is_its_table_with_its_gradients(name, lengths, options, blocks_o
 @pytest.mark.parametrize("name", RULES)
 def test_tiles_and_weights_know_rules(name):
     rule, (q, k, v) = some_rule(name, 9), case(T=6, S=9)
-    table = rule.table(6, 9)
+    table = rule.table(6, 9, device=DEVICE)
     assert_close(tiled_attention(q, k, v, rule, block_size=2), attention(q, k, v, table))
     assert_close(attention_weights(q, k, rule, causal=True), attention_weights(q, k, table, causal=True))
     assert_close(attention_scores(q, k, rule), attention_scores(q, k, table))
@@ -209,7 +210,7 @@ def test_what_a_rule_rules_out_is_not_read(name, monkeypatch):
         read.append(part.S)
         return compute_one(part)
 
-    assert_close(blocks.in_blocks(plan, compute), attention(q, k, v, rule.table(S)))
+    assert_close(blocks.in_blocks(plan, compute), attention(q, k, v, rule.table(S, device=DEVICE)))
     assert max(read) <= {"lengths": 16, "window and prefix": 17}.get(name, 15)
 
 

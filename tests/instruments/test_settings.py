@@ -106,6 +106,8 @@ def test_a_model_adds_its_own_facts_and_a_training_may_correct_them():
     model.facts = {"model": "plain", "width": 2}
     assert str(describe(model)) == "plain; 2 wide; 9 weights"
     assert str(note(model, width=5, steps=2)) == "plain; 5 wide; 9 weights; 2 steps"
+    model.facts["weights"] = "about ten weights"  # where the text that was read decides how many
+    assert str(describe(model)) == "plain; 2 wide; about ten weights"
 
 
 def test_stored_is_what_was_measured_elsewhere():

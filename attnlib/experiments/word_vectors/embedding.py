@@ -133,9 +133,9 @@ def train_skip_gram(
             measure()
     found = WordVectors(vocabulary, middle.detach()), WordVectors(vocabulary, context.detach())
     setting = Setting(
-        model=f"skip-gram of {len(vocabulary):,} words",
+        model="skip-gram",
         width=width,
-        weights=middle.numel() + context.numel(),
+        weights=f"{2 * width} weights for each word",  # how many words the manual has, each Python decides
         window=window,
         optimizer="Adam",
         rate=lr,
