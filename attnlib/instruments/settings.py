@@ -133,7 +133,8 @@ def describe(model: nn.Module, /, **facts: object) -> Setting:
         **facts: What else there is to say, as how it was trained.
     """
     own = dict(getattr(model, "facts", {}))
-    return Setting(**{"model": type(model).__name__, "weights": count_parameters(model), **own, **facts})
+    weights = own.pop("weights", count_parameters(model))
+    return Setting(**{"model": type(model).__name__, **own, "weights": weights, **facts})
 
 
 def note(model: nn.Module, /, **training: object) -> Setting:

@@ -251,7 +251,7 @@
     const here = chapters.find((one) => one.chapter === panel.dataset.chapter).exercises;
     const all = chapters.flatMap((one) => one.exercises);
     const said = make("span");
-    listeners.push(() => { said.textContent = `Solved on this page: ${ofAll(here)}; in the book: ${ofAll(all)}.`; });
+    listeners.push(() => { said.textContent = `Solved in this chapter: ${ofAll(here)}; in the book: ${ofAll(all)}.`; });
     const more = panel.dataset.more ? [" ", make("a", { href: panel.dataset.more }, "All chapters, export and import")] : [];
     panel.append(make("p", {}, said, ...more));
   }

@@ -77,7 +77,7 @@ NUMBER = (
 STEPS = {"answer": 44, "unit": "steps", "within": 3, "says": {"high": "It is *quicker* than that."}}
 QUARTER = {
     "answer": "about a quarter",
-    "says": {"about half": "Half is what `two` give back.", "about a quarter": "One in four."},
+    "says": {"about half": "Half is what `two` give back.", "about a quarter": "One in 4."},
 }
 
 CELLS = [

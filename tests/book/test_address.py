@@ -48,6 +48,6 @@ def test_no_page_of_the_site_leads_to_the_placeholder(site):
         if re.search(f'href="{PLACEHOLDER}', page.read_text("utf8"))
     }
     assert not found
-    chapter = (site / "book/03_queries_keys_values.html").read_text("utf8")
-    file = re.search(r'<a href="([^"]+)" download>Download the notebook</a>', chapter)[1]
-    assert (site / "book" / file).resolve().exists()
+    page = site / "book/exercises/03_queries_keys_values.html"
+    file = re.search(r'<a href="([^"]+)" download>Download the notebook</a>', page.read_text("utf8"))[1]
+    assert (page.parent / file).resolve().exists()

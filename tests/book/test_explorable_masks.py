@@ -91,7 +91,7 @@ def test_the_chosen_mask_is_marked_and_the_legend_says_why_a_closed_word_is_felt
     assert chosen.count() == 0
     painter.locator("input[type=range]").fill("1")
     painter.locator("input[role=switch]").check()
-    assert "in the sum that the row was divided by" in legend.inner_text()
+    assert "in the sum by which the row was divided" in legend.inner_text()
 
 
 def test_it_fits_a_phone_and_answers_a_finger(visit):

@@ -412,7 +412,7 @@ def test_a_number_is_right_near_or_not_and_nothing_was_measured_where_no_claim_s
     [
         ("nearly everything", "You said nearly everything. Measured: about a quarter."),
         ("about half", HALF),
-        ("about a quarter", "You said about a quarter, and that is right. One in four."),
+        ("about a quarter", "You said about a quarter, and that is right. One in 4."),
     ],
 )
 def test_the_answer_answers_the_choice_that_was_made(read, choice, said):
@@ -427,7 +427,7 @@ def test_on_paper_what_is_said_to_each_choice_follows_the_answer(read):
     page = read()
     page.emulate_media(media="print")
     told = page.locator("#guess-1 .pa-replies").inner_text().splitlines()
-    assert told == ["about half: Half is what two give back.", "about a quarter: One in four."]
+    assert told == ["about half: Half is what two give back.", "about a quarter: One in 4."]
     below = page.locator("#guess-1 .pa-replies").bounding_box()["y"]
     assert below > page.locator("#guess-1 .pa-answer").bounding_box()["y"]
 

@@ -287,10 +287,10 @@ def test_progress_is_kept_and_counted_on_all_pages(read):
     page = read()
     total = len(bank.exercises())
     line = page.locator(".pa-record p")
-    assert line.inner_text().startswith(f"Solved on this page: 0 of 11; in the book: 0 of {total}.")
+    assert line.inner_text().startswith(f"Solved in this chapter: 0 of 11; in the book: 0 of {total}.")
     answer(page, "1.10", "0.011", "1.8")
     answer(page, "3.1", "4", "8", "16")
-    assert line.inner_text().startswith(f"Solved on this page: 1 of 11; in the book: 2 of {total}.")
+    assert line.inner_text().startswith(f"Solved in this chapter: 1 of 11; in the book: 2 of {total}.")
     page.reload()
     assert block(page, "1.10").get_by_text("✓ solved").is_visible()
     assert block(page, "1.7").get_by_text("✓ solved").count() == 0

@@ -20,7 +20,7 @@ FIRST = {  # what is typed, and how the address of the first hit begins
     "soft max": "book/glossary.html#softmax",
     "embeddings": "book/glossary.html#embedding",
     "queries": "book/glossary.html#query",
-    "what is attention": "book/glossary.html#attention",
+    "what is attention": "book/what_attention_is.html#",
     "bottelneck": "book/glossary.html#bottleneck",
     "grouped query": "book/glossary.html#grouped-query-attention",
     "KV": "book/glossary.html#kv-cache",

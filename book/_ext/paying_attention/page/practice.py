@@ -23,6 +23,7 @@ from paying_attention.html_element import element, text
 from paying_attention.page.proof import fold, is_cell, part
 
 UNATTEMPTED = re.compile(r'<div class="pa-line pa-todo".*?<strong>Exercise ([\d.]+)\.</strong>', re.S)
+QUIZ = re.compile(r'^quiz\("(\d+)"\)', re.M)
 LAUNCH = "<!-- where the notebook runs -->"  # filled in once the theme has made its menu
 
 
@@ -121,11 +122,15 @@ class Practice(SphinxPostTransform):
         found = [(cell, id) for cell in self.document.findall(is_cell) if (id := asked(cell))]
         for cell, id in found:
             (show_form if id in judging.read() else show_launch)(cell, id)
-        if found:
-            cell, id = found[-1]
-            cell.parent += panel(chapter=id.split(".")[0])
+        for cell, chapter in [(cell, id.split(".")[0]) for cell, id in found][-1:] or self.quizzes():
+            cell.parent += panel(chapter=chapter)
         for place in list(self.document.findall(panel)):
             self.fill(place)
+
+    def quizzes(self) -> list[tuple[nodes.Element, str]]:
+        """Return the cells of a lesson that show a quiz, whose answers are counted too, and its chapter."""
+        found = ((cell, QUIZ.search(cell.astext())) for cell in self.document.findall(is_cell))
+        return [(cell, match[1]) for cell, match in found if match]
 
     def fill(self, place: panel) -> None:
         """Put what the script needs into the place of a panel."""
