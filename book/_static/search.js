@@ -160,7 +160,7 @@
       const called = entry.named.filter((word) => !STOP.has(word) && !/^\d+$/.test(word));
       const exact = called.length === means.length && called.every((word, i) => means[i].get(word) >= 0.6);
       const together = row.length > 1 && [entry.named, entry.said].some((said) => inARow(said, row));
-      const factors = [WORTH[entry.kind], exact ? 3 : 1, together ? (1 + row.length) / 2 : 1];
+      const factors = [WORTH[entry.kind], exact ? 3 : 1, !together ? 1 : row.length > 3 ? 2 * row.length : (1 + row.length) / 2];   // four in a row are a title
       return { ...one, entry, together, missing: means.length - one.matched, score: factors.reduce((a, b) => a * b, one.score) };
     });
   }

@@ -102,10 +102,10 @@ def test_a_head_that_is_switched_off_is_drawn_so_and_said_so(host, widget):  # n
     stroke = "n => getComputedStyle(n).stroke + getComputedStyle(n).strokeDasharray"
     on = heads.locator(".pa-beam").first.evaluate(stroke)
     other = (widget.head + 1) % 4
-    heads.locator("input[role=switch]").nth(other).press("Space")  # a pointer would show that head
+    heads.get_by_role("switch", name=f"use head {other + 1}").press("Space")  # a pointer would show that head
     assert heads.locator(".pa-beam").first.evaluate(stroke) == on  # another one is off, this one is shown
     assert "switched off" not in drawing.get_attribute("aria-label")
-    heads.locator("input[role=switch]").nth(widget.head).click()
+    heads.get_by_role("switch", name=f"use head {widget.head + 1}").press("Space")
     assert heads.locator(".pa-beam").first.evaluate(stroke) != on
     assert "switched off" in drawing.get_attribute("aria-label")
     off = heads.locator(".pa-scores tbody tr").evaluate_all(
