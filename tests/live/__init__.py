@@ -1,0 +1,1 @@
+"""Python on the page: what runs there, and the interface to it."""
