@@ -8,7 +8,7 @@ from attnlib.learn import bank
 from attnlib.learn._show import inline, line, plain, show
 from attnlib.learn.calling import AnswerError, NotWrittenError, OutOfTimeError, changed_arguments, tell_error
 from attnlib.learn.grading import Exercise, describe
-from attnlib.learn.record import save_attempt
+from attnlib.learn.record import former_names, save_attempt
 
 _given: dict[str, int] = {}  # hints given so far in this session
 
@@ -41,7 +41,7 @@ def check(id: str, answer: object, *, record: bool = True) -> None:
         return
     # who grades a class listens to this, whatever the notebook does to what is printed (learn/classroom)
     sys.audit("attnlib.check", exercise.id, result is None, "" if result is None else plain(str(result)))
-    note = save_attempt(exercise.id, passed=result is None) if record else ""
+    note = save_attempt(exercise.name, passed=result is None) if record else ""
     kind, mark, label, words = (
         ("good", "✓", "passed.", exercise.lesson)
         if result is None
@@ -116,7 +116,7 @@ def _find(id: object) -> Exercise | None:
     if type(id) is str:
         if id in bank.exercises():
             return bank.exercises()[id]
-        body = f"There is no exercise `{id}`. There are {', '.join(bank.exercises())}."
+        body = _where_now(id) or f"There is no exercise `{id}`. There are {', '.join(bank.exercises())}."
     else:
         body = (
             f'The exercise must be text, like `"6.10"`, got {describe(id)}. '
@@ -124,3 +124,10 @@ def _find(id: object) -> Exercise | None:
         )
     show(line("bad", "✗", "Not found.", inline(body)), f"✗ Not found. {plain(body)}")
     return None
+
+
+def _where_now(id: str) -> str:
+    """Say under which number an exercise stands that had this one formerly; nothing if none had or has."""
+    numbers = {exercise.name: exercise.id for exercise in bank.exercises().values()}
+    now = numbers.get(former_names().get(id, ""))
+    return f"There is no exercise `{id}` any more: it is `{now}` now." if now else ""

@@ -22,7 +22,8 @@ class Exercise:
     """One exercise.
 
     Attributes:
-        id: Chapter and number, like ``3.4``.
+        id: Chapter and number, like ``3.4``; it changes when exercises come or go before it.
+        name: What progress calls it, like ``soft-dictionary``; it never changes.
         title: What it is called on the page.
         difficulty: ``easy``, ``medium`` or ``hard``.
         minutes: How long it takes.
@@ -32,6 +33,7 @@ class Exercise:
     """
 
     id: str
+    name: str
     title: str
     difficulty: str
     minutes: int

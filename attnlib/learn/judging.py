@@ -38,7 +38,7 @@ def read() -> dict[str, dict]:
 
 def exercise(spec: dict, grade: Callable[[object], str | None]) -> Exercise:
     """Return an exercise as its file tells it, with what grades it."""
-    told = (spec[key] for key in ("id", "title", "difficulty", "minutes"))
+    told = (spec[key] for key in ("id", "name", "title", "difficulty", "minutes"))
     return Exercise(*told, tuple(spec["hints"]), grade, spec["lesson"])
 
 
@@ -55,8 +55,8 @@ def page_spec(id: str) -> dict:
     whole numbers (a shape), or the text of an option. A matrix is read row by row.
 
     Returns:
-        ``id``, ``kind``, ``title``, ``difficulty``, ``minutes``, ``hints``, ``lesson``; ``options`` of a
-        choice; ``fields``, a label for each place; ``shape`` of numbers and of a matrix; ``reads``, what
+        ``id``, ``name``, ``kind``, ``title``, ``difficulty``, ``minutes``, ``hints``, ``lesson``; ``options``
+        of a choice; ``fields``, a label for each place; ``shape`` of numbers and of a matrix; ``reads``, what
         `read_field` expects at each place; ``answer``, ``tolerance`` and ``relative``; ``mistakes`` in the
         order of judgement, each with ``place`` (None for the whole answer), ``answers``, ``tolerance``,
         ``relative`` and ``says``; ``otherwise``, a sentence or "" for each place.
@@ -65,7 +65,7 @@ def page_spec(id: str) -> dict:
         KeyError: If there is no such data exercise.
     """
     spec = read()[id]
-    told = {key: spec[key] for key in ("id", "title", "difficulty", "minutes", "hints", "lesson")}
+    told = {key: spec[key] for key in ("id", "name", "title", "difficulty", "minutes", "hints", "lesson")}
     return told | _rules(spec)
 
 

@@ -14,14 +14,14 @@ def progress() -> None:
         data, note = {"exercises": {}, "quizzes": {}}, record.left_alone(error)
     rows = []
     for chapter in bank.CHAPTERS:
-        ids = [id for id in bank.exercises() if id.split(".")[0] == chapter]
-        solved = sum(bool(data["exercises"].get(id, {}).get("passed")) for id in ids)
+        names = [one.name for id, one in bank.exercises().items() if id.split(".")[0] == chapter]
+        solved = sum(bool(data["exercises"].get(name, {}).get("passed")) for name in names)
         about = bank.quiz_data(chapter)
         questions = len(about["question"])
         best = min(data["quizzes"].get(chapter, 0), questions)
         title = f"{chapter}. {about['chapter']}"
-        bar = "█" * round(10 * solved / len(ids)) + "░" * (10 - round(10 * solved / len(ids)))
-        rows.append((title, bar, f"{solved} of {len(ids)}", f"{best} of {questions}"))
+        bar = "█" * round(10 * solved / len(names)) + "░" * (10 - round(10 * solved / len(names)))
+        rows.append((title, bar, f"{solved} of {len(names)}", f"{best} of {questions}"))
     head = ("chapter", "", "exercises", "quiz")
     widths = [max(len(r[i]) for r in (head, *rows)) for i in range(4)]
     text = "\n".join(

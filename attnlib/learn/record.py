@@ -1,18 +1,25 @@
-"""Progress: which exercises were solved, kept in one small file of the user's."""
+"""Progress: which exercises were solved, kept in one small file of the user's.
+
+It knows an exercise by its name: numbers change when exercises come or go. The first format of the file had
+numbers; whatever is read, numbers of then become names (``former.toml``), and the next write keeps them.
+"""
 
 from __future__ import annotations
 
+import functools
 import glob
 import json
 import os
 import sys
 import time
+import tomllib
 import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 from filelock import FileLock, Timeout  # torch requires it
 
+FORMAT = 2  # of the file; a file that says nothing is of the first
 PATIENCE = 10.0  # seconds to wait while others write; a write takes milliseconds
 
 
@@ -48,7 +55,7 @@ def load() -> dict:
     """Read what is known.
 
     Returns:
-        ``{"exercises": {id: {"attempts": n, "passed": bool}}, "quizzes": {chapter: best}}``.
+        ``{"format": 2, "exercises": {name: {"attempts": n, "passed": bool}}, "quizzes": {chapter: best}}``.
 
     Raises:
         RecordError: If the file is there but is not what this module writes, or has no place to be.
@@ -56,7 +63,13 @@ def load() -> dict:
     return _read(home() / "progress.json")
 
 
-def save_attempt(id: str, *, passed: bool) -> str:
+@functools.cache
+def former_names() -> dict[str, str]:
+    """Return the names of exercises by the numbers that they had in files of the first format."""
+    return tomllib.loads(Path(__file__).with_name("former.toml").read_text("utf8"))
+
+
+def save_attempt(name: str, *, passed: bool) -> str:
     """Count an attempt at an exercise.
 
     Returns:
@@ -64,7 +77,7 @@ def save_attempt(id: str, *, passed: bool) -> str:
     """
 
     def change(data: dict) -> None:
-        entry = data["exercises"].setdefault(id, {"attempts": 0, "passed": False})
+        entry = data["exercises"].setdefault(name, {"attempts": 0, "passed": False})
         entry["attempts"] += 1
         entry["passed"] = entry["passed"] or passed
 
@@ -97,14 +110,19 @@ def merge(path: str | os.PathLike) -> str:
         return left_alone(f"there is no file {path}")
 
     def change(data: dict) -> None:
-        for id, more in other["exercises"].items():
-            entry = data["exercises"].setdefault(id, {"attempts": 0, "passed": False})
-            entry["attempts"] = max(entry["attempts"], more["attempts"])
-            entry["passed"] = entry["passed"] or more["passed"]
+        for name, more in other["exercises"].items():
+            _add(data["exercises"], name, more)
         for chapter, score in other["quizzes"].items():
             data["quizzes"][chapter] = max(score, data["quizzes"].get(chapter, 0))
 
     return _update(change)
+
+
+def _add(exercises: dict, name: str, more: dict) -> None:
+    """Add what else is known of an exercise."""
+    entry = exercises.setdefault(name, dict(more))
+    entry["attempts"] = max(entry["attempts"], more["attempts"])
+    entry["passed"] = entry["passed"] or more["passed"]
 
 
 def export(path: str | os.PathLike) -> str:
@@ -152,12 +170,26 @@ def _read(path: Path) -> dict:
     try:
         data = json.loads(path.read_text("utf8"))
     except FileNotFoundError:
-        return {"exercises": {}, "quizzes": {}}
+        return {"format": FORMAT, "exercises": {}, "quizzes": {}}
     except (OSError, ValueError, RecursionError) as error:
         raise RecordError(f"{path} cannot be read ({error}). Move it away to start afresh") from None
     if not _well_formed(data):
         raise RecordError(f"{path} is not a progress file. Move it away to start afresh")
-    return data
+    if data.get("format", 1) > FORMAT:
+        raise RecordError(f"{path} was written by a newer attnlib (format {data['format']}). Update yours")
+    return _named(data)
+
+
+def _named(data: dict) -> dict:
+    """Put names in the place of former numbers.
+
+    In any format, since an older program may write beside this one. No name is a number, so nothing is moved
+    twice; what the table does not know stays as it is.
+    """
+    exercises: dict = {}
+    for key, entry in data["exercises"].items():
+        _add(exercises, former_names().get(key, key), entry)
+    return data | {"format": FORMAT, "exercises": exercises}
 
 
 def _write(path: Path, data: dict) -> None:
@@ -193,6 +225,7 @@ def _replace(new: Path, path: Path) -> None:
 def _well_formed(data: object) -> bool:
     return (
         isinstance(data, dict)
+        and type(data.get("format", 1)) is int
         and isinstance(data.get("exercises"), dict)
         and isinstance(data.get("quizzes"), dict)
         and all(

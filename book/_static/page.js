@@ -14,9 +14,10 @@
   const memory = (kind) => ({
     get: (key) => { try { return window[kind].getItem(key); } catch { return null; } },
     put: (key, value) => { try { window[kind].setItem(key, value); } catch { /* not kept, then */ } },
+    drop: (key) => { try { window[kind].removeItem(key); } catch { /* was not kept */ } },
   });
 
-  window.pa = { make, memory };  // practice.js needs them too
+  window.pa = { make, memory };  // practice.js and live.js need them too
 
   // Show all code: one switch, for this page, until it is left
 
@@ -208,8 +209,16 @@
 
   // A link leads to what may be folded or veiled
 
+  const withoutNumber = (id) => id.replace(/^exercise(-\d+)+/, "");
+
+  /** Return the exercise of a link made before it was renumbered, which has its title. */
+  function renumbered(id) {
+    return [...document.querySelectorAll('[id^="exercise-"]')].find((one) => withoutNumber(one.id) === withoutNumber(id));
+  }
+
   function openTarget() {
-    const named = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const id = decodeURIComponent(location.hash.slice(1)), there = id && document.getElementById(id);
+    const named = there || renumbered(id);
     if (!named) return;
     const card = named.closest(".pa-proof");
     const target = card?.showPopover ? document.querySelector(`[aria-describedby="${card.id}"]`) : named;   // a claim is where its tick stands
@@ -224,7 +233,7 @@
     if (target !== named) {
       target.scrollIntoView({ block: "center" });
       showCard(target, card);
-    } else if (opened || target.closest(".pa-veil")) target.scrollIntoView();
+    } else if (!there || opened || target.closest(".pa-veil")) target.scrollIntoView();
   }
 
   // Cards of citations and terms: Escape takes them away until pointer and focus have left

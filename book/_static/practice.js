@@ -90,17 +90,19 @@
 
   Object.assign(window.pa, { read, judge });
 
-  // Progress: the JSON that attnlib.learn.record writes, under one key of this browser
+  // Progress: the JSON that attnlib.learn.record writes, under one key of this browser. An exercise is known by its name.
 
+  const FORMAT = 2;                        // the first had numbers in place of names
+  let former = {};                         // number -> name, for what was kept in the first; the panel of a page holds it
   const kept = memory("localStorage");
   const listeners = [];
   const isTable = (thing) => typeof thing === "object" && thing !== null && !Array.isArray(thing);
 
-  const wellFormed = (data) => isTable(data) && isTable(data.exercises) && isTable(data.quizzes)
+  const wellFormed = (data) => isTable(data) && Number.isSafeInteger(data.format ?? 1) && isTable(data.exercises) && isTable(data.quizzes)
     && Object.values(data.exercises).every((e) => isTable(e) && Number.isSafeInteger(e.attempts) && typeof e.passed === "boolean")
     && Object.values(data.quizzes).every(Number.isSafeInteger);
 
-  /** Return what a text holds as progress, or null if it holds none. */
+  /** Return what a text holds, or null if it is no progress. */
   function parse(text) {
     try {
       const data = JSON.parse(text);
@@ -110,23 +112,41 @@
     }
   }
 
-  let progress = parse(kept.get("pa-progress")) ?? { exercises: {}, quizzes: {} };
+  const isNewer = (data) => (data?.format ?? 1) > FORMAT;
 
-  const write = (data) => `${JSON.stringify(data, null, 1)}\n`;
+  /** Return progress by names, or null if a text holds none that this page knows. */
+  function understand(text) {
+    const data = parse(text);
+    return data && !isNewer(data) ? named(data) : null;
+  }
+
+  const NONE = { exercises: {}, quizzes: {} };
+  let progress = NONE;
+
+  const write = ({ exercises, quizzes }) => `${JSON.stringify({ exercises, format: FORMAT, quizzes }, null, 1)}\n`;
   const table = (keys, value) => Object.fromEntries([...new Set(keys)].sort().map((key) => [key, value(key)]));
 
   /** Return both together: the larger number of attempts and the better score; what was solved in either is solved. */
   function merge(one, other) {
     const keys = (part) => [...Object.keys(one[part]), ...Object.keys(other[part])];
-    const entries = (id) => [one, other].filter((data) => Object.hasOwn(data.exercises, id)).map((data) => data.exercises[id]);
+    const entries = (name) => [one, other].filter((data) => Object.hasOwn(data.exercises, name)).map((data) => data.exercises[name]);
     const score = (data, chapter) => (Object.hasOwn(data.quizzes, chapter) ? data.quizzes[chapter] : 0);
     return {
-      exercises: table(keys("exercises"), (id) => ({
-        attempts: Math.max(...entries(id).map((entry) => entry.attempts)),
-        passed: entries(id).some((entry) => entry.passed),
+      exercises: table(keys("exercises"), (name) => ({
+        attempts: Math.max(...entries(name).map((entry) => entry.attempts)),
+        passed: entries(name).some((entry) => entry.passed),
       })),
       quizzes: table(keys("quizzes"), (chapter) => Math.max(score(one, chapter), score(other, chapter))),
     };
+  }
+
+  /** Put names in the place of former numbers, in whatever format: an older page may write beside this one. */
+  function named(data) {
+    const isFormer = ([key]) => Object.hasOwn(former, key);
+    const entries = Object.entries(data.exercises);
+    const moved = entries.filter(isFormer).map(([number, entry]) => [former[number], entry]);
+    const stays = entries.filter((entry) => !isFormer(entry));
+    return merge({ exercises: Object.fromEntries(stays), quizzes: data.quizzes }, { ...NONE, exercises: Object.fromEntries(moved) });
   }
 
   function tell() {
@@ -135,13 +155,23 @@
 
   /** Add something to what is kept, also to what another tab has kept meanwhile. */
   function keep(more) {
-    progress = merge(merge(progress, parse(kept.get("pa-progress")) ?? progress), more);
-    kept.put("pa-progress", write(progress));
+    const text = kept.get("pa-progress");
+    progress = merge(merge(progress, understand(text) ?? progress), more);
+    if (!isNewer(parse(text))) kept.put("pa-progress", write(progress));
     tell();
   }
 
-  const entryOf = (id) => (Object.hasOwn(progress.exercises, id) ? progress.exercises[id] : { attempts: 0, passed: false });
-  const attempt = (id, passed) => keep({ exercises: { [id]: { attempts: entryOf(id).attempts + 1, passed } }, quizzes: {} });
+  /** Take over what another tab has kept. To write here too would never end beside an older page, which puts its numbers back. */
+  function follow({ key, newValue }) {
+    if (key !== "pa-progress") return;
+    progress = merge(progress, understand(newValue) ?? NONE);
+    tell();
+  }
+
+  const entryOf = (name) => (Object.hasOwn(progress.exercises, name) ? progress.exercises[name] : { attempts: 0, passed: false });
+  const attempt = (name, passed) => keep({ ...NONE, exercises: { [name]: { attempts: entryOf(name).attempts + 1, passed } } });
+
+  Object.assign(window.pa, { attempt, attempts: (name) => entryOf(name).attempts });   // for live.js
 
   /** The score of a quiz, which keeps its answers itself: question -> the option that was checked first. */
   function quizScore({ chapter, right }) {
@@ -152,7 +182,7 @@
 
   function keepQuizzes(chapters) {
     const scored = chapters.map((one) => [one.chapter, quizScore(one)]).filter(([, score]) => score > 0);
-    if (scored.length) keep({ exercises: {}, quizzes: Object.fromEntries(scored) });
+    if (scored.length) keep({ ...NONE, quizzes: Object.fromEntries(scored) });
   }
 
   // The form of an exercise
@@ -206,9 +236,9 @@
     result.replaceChildren(shown, " ", make("strong", {}, label), " ", ...inline(sentence));
   }
 
-  function badge(id) {
+  function badge(name) {
     const shown = make("span", { class: "pa-solved" });
-    listeners.push(() => { shown.textContent = entryOf(id).passed ? "✓ solved" : ""; });
+    listeners.push(() => { shown.textContent = entryOf(name).passed ? "✓ solved" : ""; });
     return shown;
   }
 
@@ -217,7 +247,7 @@
     const result = make("p", { class: "pa-result", role: "status", id: `practice-result-${spec.id}` });
     const answer = spec.kind === "choice" ? choice(spec) : typed(spec, result);
     const question = make("fieldset", {}, make("legend", {}, `Your answer to exercise ${spec.id}`), ...answer.shown);
-    const buttons = make("div", { class: "pa-buttons" }, make("button", { type: "submit" }, "Check"), badge(spec.id));
+    const buttons = make("div", { class: "pa-buttons" }, make("button", { type: "submit" }, "Check"), badge(spec.name));
     const made = make("form", { class: "pa-form", novalidate: "" }, question, buttons);
     made.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.target.tagName !== "SELECT") return;
@@ -235,7 +265,7 @@
         result.textContent = error.message;
         return;
       }
-      attempt(spec.id, mistake === null);
+      attempt(spec.name, mistake === null);
       if (mistake === null) say(result, "good", "✓", "Passed.", spec.lesson);
       else say(result, "bad", "✗", "Not yet:", mistake);
     });
@@ -244,8 +274,8 @@
 
   // The panels: one line under the exercises of a chapter, a table of all chapters on the page that tells how to practise
 
-  const solved = (ids) => ids.filter((id) => entryOf(id).passed).length;
-  const ofAll = (ids) => `${solved(ids)} of ${ids.length}`;
+  const solved = (names) => names.filter((name) => entryOf(name).passed).length;
+  const ofAll = (names) => `${solved(names)} of ${names.length}`;
 
   function line(panel, chapters) {
     const here = chapters.find((one) => one.chapter === panel.dataset.chapter).exercises;
@@ -274,7 +304,7 @@
   }
 
   async function take(file, result) {
-    const data = parse(await file.text());
+    const data = understand(await file.text());
     if (data) keep(data);
     result.textContent = data ? `${file.name} was added to what this browser keeps.` : `${file.name} is not a progress file; nothing was changed.`;
   }
@@ -298,19 +328,24 @@
   }
 
   function fill(panel) {
-    const chapters = factsOf(panel);
+    const { chapters } = factsOf(panel);
     (panel.dataset.chapter ? line : overview)(panel, chapters);
     keepQuizzes(chapters);
     document.addEventListener("click", (event) => { if (event.target.closest(".pa-quiz")) keepQuizzes(chapters); });
   }
 
   const begin = () => {
+    const panels = [...document.querySelectorAll(".pa-record")];
+    if (panels.length) ({ former } = factsOf(panels[0]));
+    const text = kept.get("pa-progress"), before = parse(text);
+    progress = understand(text) ?? NONE;
+    if (before && !before.format) keep(NONE);                 // from now on by names
     document.querySelectorAll(".pa-practice").forEach((block) => {
       if (block.querySelector("script")) form(block);
-      else block.querySelector(".pa-runs").append(badge(block.dataset.exercise));
+      else block.querySelector(".pa-runs").append(badge(block.dataset.name));
     });
-    document.querySelectorAll(".pa-record").forEach(fill);
-    window.addEventListener("storage", ({ key }) => { if (key === "pa-progress") keep(progress); });
+    panels.forEach(fill);
+    window.addEventListener("storage", follow);
     tell();
   };
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);

@@ -16,6 +16,7 @@ from tests.learn.test_judging import FIELDS
 PAGE = "01_rnn_bottleneck"
 CHOICE = {
     "id": "9.9",
+    "name": "one-of-two",
     "kind": "choice",
     "fields": ["which"],
     "options": ["the first `x`", "the second"],
@@ -88,7 +89,7 @@ def kept(page):
 
 def attempts(page, id):
     """How often an exercise was attempted, and whether with success."""
-    entry = kept(page).get("exercises", {}).get(id, {"attempts": 0, "passed": False})
+    entry = kept(page).get("exercises", {}).get(bank.exercises()[id].name, {"attempts": 0, "passed": False})
     return entry["attempts"], entry["passed"]
 
 
@@ -186,10 +187,10 @@ def test_the_button_checks_too_and_the_next_attempt_counts(read):
     field.fill("0.064")
     block(page, "1.10").get_by_role("button", name="Check").click()
     assert "each weight is smaller" in block(page, "1.10").get_by_role("status").inner_text()
-    assert kept(page)["exercises"] == {"1.10": {"attempts": 2, "passed": False}}
+    assert kept(page)["exercises"] == {"wider-rnn": {"attempts": 2, "passed": False}}
     answer(page, "1.10", "0.011", "1.8")
     answer(page, "1.10", "0.004", "1.8")  # what was solved stays solved
-    assert kept(page)["exercises"] == {"1.10": {"attempts": 4, "passed": True}}
+    assert kept(page)["exercises"] == {"wider-rnn": {"attempts": 4, "passed": True}}
 
 
 @pytest.mark.parametrize(
@@ -226,7 +227,7 @@ def test_a_choice_is_made_by_keyboard(read, small):
     page.get_by_label("the first x").press("ArrowDown")
     page.keyboard.press("Enter")
     assert status.inner_text() == "✓ Passed. So it is."
-    assert kept(page)["exercises"] == {"9.9": {"attempts": 2, "passed": True}}
+    assert kept(page)["exercises"] == {"one-of-two": {"attempts": 2, "passed": True}}
 
 
 def test_a_shape_is_typed_as_people_write_it(read, small):
@@ -354,8 +355,8 @@ def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
     written = (record.home() / "progress.json").read_text()
     assert written == (tmp_path / "progress.json").read_text()
 
-    record.save_attempt("1.7", passed=True)
-    record.save_attempt("1.2", passed=True)
+    record.save_attempt("path-lengths", passed=True)
+    record.save_attempt("recurrent-network", passed=True)
     record.save_quiz("7", 3)
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Import").press("Enter")
@@ -367,13 +368,89 @@ def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
     assert block(page, "1.2").get_by_text("✓ solved").is_visible()
 
 
+FORMER = {
+    "exercises": {
+        "1.1": {"attempts": 5, "passed": True},  # was taken out long ago
+        "1.7": {"attempts": 2, "passed": False},
+        "1.10": {"attempts": 3, "passed": True},
+        "6.14": {"attempts": 1, "passed": True},
+    },
+    "quizzes": {"7": 3},
+}
+BY_NAME = {
+    "exercises": {
+        "1.1": {"attempts": 5, "passed": True},
+        "path-lengths": {"attempts": 2, "passed": False},
+        "wider-rnn": {"attempts": 3, "passed": True},
+        "hide-the-answer-alone": {"attempts": 1, "passed": True},
+    },
+    "format": 2,
+    "quizzes": {"7": 3},
+}
+STORE = "data => localStorage.setItem('pa-progress', JSON.stringify(data))"
+
+
+def test_what_the_browser_kept_by_number_moves_to_names_once(read):
+    page = read()
+    page.evaluate(STORE, FORMER)
+    for _ in range(2):
+        page.reload()
+        assert kept(page) == BY_NAME
+    assert page.locator('[data-name="wider-rnn"]').get_by_text("✓ solved").is_visible()
+    assert page.locator('[data-name="path-lengths"]').get_by_text("✓ solved").count() == 0
+    total = len(bank.exercises())
+    assert f"in this chapter: 1 of 11; in the book: 2 of {total}" in page.locator(".pa-record").inner_text()
+
+
+def test_a_file_by_number_is_imported_by_name_and_read_by_python_alike(read, tmp_path):
+    (tmp_path / "progress.json").write_text(json.dumps(FORMER))
+    assert record.merge(tmp_path / "progress.json") == ""
+    page = read("how_to_use")
+    page.locator("input[type=file]").set_input_files(tmp_path / "progress.json")
+    page.get_by_text("progress.json was added").wait_for()
+    assert kept(page) == record.load() == BY_NAME
+
+
+def test_an_older_page_in_another_tab_is_understood_and_not_answered(read):
+    page, older = read(), read("how_to_use")
+    older.evaluate(STORE, FORMER)
+    page.get_by_text("in the book: 2 of").wait_for()
+    assert kept(page) == FORMER, "the older page would put its numbers back, and so on"
+    answer(page, "3.1", "4", "8", "16")
+    scores = {"scores-by-hand": {"attempts": 1, "passed": True}}
+    assert kept(page) == BY_NAME | {"exercises": BY_NAME["exercises"] | scores}
+
+
+def test_what_a_newer_page_has_kept_stays(read):
+    page = read()
+    newer = BY_NAME | {"format": 3}
+    page.evaluate(STORE, newer)
+    page.reload()
+    assert answer(page, "3.1", "4", "8", "16").startswith("✓ Passed.")
+    assert block(page, "3.1").get_by_text("✓ solved").is_visible()
+    assert kept(page) == newer
+
+
+def test_a_link_made_before_an_exercise_was_renumbered_finds_it_by_its_title(read):
+    page = read()
+    there = page.locator("section[id$='-which-of-them-leak']")
+    for number in ("9-99", "9"):
+        page.goto(page.url.partition("#")[0] + f"#exercise-{number}-which-of-them-leak")
+        page.wait_for_function("scrollY > 0")
+        assert abs(there.bounding_box()["y"]) < 200
+        page.evaluate("scrollTo(0, 0)")
+    page.goto(page.url.partition("#")[0] + "#exercise-9-99-that-never-was")
+    assert page.trouble == []
+
+
 def test_a_file_that_is_no_progress_changes_nothing(read, tmp_path):
     page = read()
     answer(page, "1.10", "0.011", "1.8")
     before = kept(page)
     page.goto(page.url.replace(PAGE, "how_to_use"))
-    attempts = '{"exercises": {"1.7": {"attempts": "9", "passed": true}}, "quizzes": {}}'
-    for n, text in enumerate(["{", "[]", '{"exercises": {}}', attempts]):
+    attempts = '{"exercises": {"path-lengths": {"attempts": "9", "passed": true}}, "quizzes": {}}'
+    newer = '{"exercises": {}, "format": 3, "quizzes": {}}'
+    for n, text in enumerate(["{", "[]", '{"exercises": {}}', attempts, newer]):
         (tmp_path / f"notes{n}.json").write_text(text)
         page.locator("input[type=file]").set_input_files(tmp_path / f"notes{n}.json")
         page.get_by_text(f"notes{n}.json is not a progress file; nothing was changed.").wait_for()

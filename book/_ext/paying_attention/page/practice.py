@@ -12,7 +12,7 @@ import json
 import re
 from html import escape
 
-from attnlib.learn import bank, judging
+from attnlib.learn import bank, judging, record
 from attnlib.learn._show import inline
 from docutils import nodes
 from docutils.parsers.rst import Directive
@@ -55,7 +55,8 @@ def hints(id: str) -> nodes.Element:
 
 def practice(id: str, *children: nodes.Node) -> nodes.Element:
     """Return the block of an exercise."""
-    return element("section", *children, class_="pa-practice", aria_label=f"Exercise {id}", data_exercise=id)
+    facts = {"aria_label": f"Exercise {id}", "data_exercise": id, "data_name": bank.exercises()[id].name}
+    return element("section", *children, class_="pa-practice", **facts)
 
 
 def show_form(cell: nodes.Element, id: str) -> None:
@@ -93,7 +94,9 @@ def chapters(env: BuildEnvironment, builder, here: str) -> list[dict]:
                 "chapter": chapter,
                 "title": f"{chapter}. {about['chapter']}",
                 "page": builder.get_relative_uri(here, page) if page else "",
-                "exercises": [id for id in bank.exercises() if id.split(".")[0] == chapter],
+                "exercises": [
+                    one.name for id, one in bank.exercises().items() if id.split(".")[0] == chapter
+                ],
                 "right": [[bool(o.get("right")) for o in q["option"]].index(True) for q in about["question"]],
             }
         )
@@ -138,9 +141,8 @@ class Practice(SphinxPostTransform):
         more = find_page(self.env, "how_to_use")
         known = {"data_more": f"{builder.get_relative_uri(here, more)}#progress"} if more else {}
         known |= {"data_chapter": place["chapter"]} if "chapter" in place else {}
-        place.replace_self(
-            element("div", embed(chapters(self.env, builder, here)), class_="pa-record", **known)
-        )
+        facts = {"chapters": chapters(self.env, builder, here), "former": record.former_names()}
+        place.replace_self(element("div", embed(facts), class_="pa-record", **known))
 
 
 def notebook_file(context: dict) -> str | None:
