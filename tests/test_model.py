@@ -385,6 +385,9 @@ def test_a_model_whose_sizes_are_whole_numbers_of_numpy_compiles():
     assert model.generate(some_tokens(1, 2), np.int64(2), eos=np.int64(0)).shape[1] <= 4
 
 
+@pytest.mark.xfail(
+    torch.__version__ < (2, 13), raises=AssertionError, reason="PyTorch 2.11 finds no range for T"
+)
 @pytest.mark.parametrize("own", [False, True])
 @kinds
 def test_the_model_is_exported_with_padding_and_positions(kind, own):

@@ -154,6 +154,10 @@ def kernel_can(plan: Plan) -> bool:
         return False  # kernels look for the largest score, and hide, before they scale
     if plan.bias is not None and plan.S == 0:
         return False  # it answers at once, without a gradient for the bias
+    if _bias_alone_learns(plan):
+        return (
+            False  # PyTorch's kernel for GPUs reads outside of its memory, which ends all that uses the GPU
+        )
     if _forward_ad():
         return False  # it has no derivative forward
     if not plan.needs_gradient():
@@ -162,6 +166,16 @@ def kernel_can(plan: Plan) -> bool:
     if hides and (not_finite(plan.k) or not_finite(plan.v) or not_finite(plan.q)):
         return False
     return not _coarse(plan)
+
+
+def _bias_alone_learns(plan: Plan) -> bool:
+    given = (plan.q, plan.k, plan.v)
+    return (
+        plan.device.type == "cuda"
+        and plan.bias is not None
+        and plan.bias.requires_grad
+        and not any(x.requires_grad for x in given)
+    )
 
 
 def hidden_is_felt(plan: Plan, out: Tensor) -> bool:

@@ -98,3 +98,17 @@ SEEN = torch.ones(2, 1, 1, 7, dtype=torch.bool, device=DEVICE)
 def test_what_is_more_than_a_step_behind_a_mask_goes_the_long_way(changes, mask, causal):
     q, k, v = (changes.get(i, x) for i, x in enumerate(ONE))
     assert at_once(q, k, v, mask, causal) is None
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+@pytest.mark.parametrize("T", [1, 64])
+def test_a_bias_that_alone_learns_has_its_gradient(T, dtype):
+    q, k, v = (
+        x.to(dtype) for x in (randn(1, 2, T, 8), randn(1, 2, 65, 8, seed=1), randn(1, 2, 65, 8, seed=2))
+    )
+    bias = randn(T, 65, seed=3).to(dtype).requires_grad_()
+    (got,) = torch.autograd.grad(attention(q, k, v, bias=bias).square().sum(), bias)
+    wide = bias.detach().double().requires_grad_()
+    out = attention(q.double(), k.double(), v.double(), bias=wide)
+    (want,) = torch.autograd.grad(out.square().sum(), wide)
+    assert (got.double() - want).abs().max() <= 4 * torch.finfo(dtype).eps * out.square().sum()
