@@ -158,17 +158,17 @@ def test_verdicts_are_those_of_python(chapter):
 @pytest.mark.parametrize(
     ("id", "texts", "said"),
     [
-        ("1.10", ["0.58**8", "1.8"], "✓ Passed. Measured: 0.011 and 1.8."),
-        ("1.10", ["0,011", "18/10"], "✓ Passed."),
-        ("1.10", ["0.004", "2"], "✗ Not yet: share: that is what is left with 64 numbers."),
-        ("1.10", ["0.03", "1.8"], "✗ Not yet: share: not that."),
+        ("1.8", ["0.58**8", "1.8"], "✓ Passed. Measured: 0.011 and 1.8."),
+        ("1.8", ["0,011", "18/10"], "✓ Passed."),
+        ("1.8", ["0.004", "2"], "✗ Not yet: share: that is what is left with 64 numbers."),
+        ("1.8", ["0.03", "1.8"], "✗ Not yet: share: not that."),
         ("3.1", ["4", "8", "8"], "✗ Not yet: these are the scores of apple"),
         ("3.1", ["4", "16/2", ".2"], "✗ Not yet: phone is too small."),
-        ("1.7", ["99", "33", "1"], "✗ Not yet: convolution: the windows overlap"),
-        ("1.7", ["99", "99", "7"], "✗ Not yet: attention: every word attends"),
+        ("1.5", ["99", "33", "1"], "✗ Not yet: convolution: the windows overlap"),
+        ("1.5", ["99", "99", "7"], "✗ Not yet: attention: every word attends"),
         ("3.1", ["4", "8", "16"], "✓ Passed."),
-        ("4.10", [".05", "3/4", "1", "3e-3", "0,003", "0.003"], "✓ Passed."),
-        ("6.8", ["true", "false", "true", "false", "true", "false"], "✓ Passed."),
+        ("4.8", [".05", "3/4", "1", "3e-3", "0,003", "0.003"], "✓ Passed."),
+        ("6.6", ["true", "false", "true", "false", "true", "false"], "✓ Passed."),
     ],
 )
 def test_an_answer_is_typed_and_judged_on_the_page(chapter, id, texts, said):
@@ -182,24 +182,24 @@ def test_an_answer_is_typed_and_judged_on_the_page(chapter, id, texts, said):
 
 def test_the_button_checks_too_and_the_next_attempt_counts(read):
     page = read()
-    answer(page, "1.10", "0.004", "1.8")
-    field = block(page, "1.10").get_by_label("share")
+    answer(page, "1.8", "0.004", "1.8")
+    field = block(page, "1.8").get_by_label("share")
     field.fill("0.064")
-    block(page, "1.10").get_by_role("button", name="Check").click()
-    assert "each weight is smaller" in block(page, "1.10").get_by_role("status").inner_text()
+    block(page, "1.8").get_by_role("button", name="Check").click()
+    assert "each weight is smaller" in block(page, "1.8").get_by_role("status").inner_text()
     assert kept(page)["exercises"] == {"wider-rnn": {"attempts": 2, "passed": False}}
-    answer(page, "1.10", "0.011", "1.8")
-    answer(page, "1.10", "0.004", "1.8")  # what was solved stays solved
+    answer(page, "1.8", "0.011", "1.8")
+    answer(page, "1.8", "0.004", "1.8")  # what was solved stays solved
     assert kept(page)["exercises"] == {"wider-rnn": {"attempts": 4, "passed": True}}
 
 
 @pytest.mark.parametrize(
     ("id", "texts", "said"),
     [
-        ("1.10", ["a tenth", "1.8"], "share: This cannot be read as a number."),
-        ("1.10", ["0.011", "180%"], "times: Write it without a per cent sign"),
+        ("1.8", ["a tenth", "1.8"], "share: This cannot be read as a number."),
+        ("1.8", ["0.011", "180%"], "times: Write it without a per cent sign"),
         ("3.1", ["4", "", "16"], "apple: Nothing is written here yet."),
-        ("6.8", ["true", "true", "", "true", "true", "true"], "c: Nothing is written here yet."),
+        ("6.6", ["true", "true", "", "true", "true", "true"], "c: Nothing is written here yet."),
     ],
 )
 def test_what_cannot_be_read_is_told_and_is_no_attempt(chapter, id, texts, said):
@@ -247,7 +247,7 @@ def test_a_shape_is_typed_as_people_write_it(read, small):
 
 
 def test_what_is_typed_is_shown_as_text(chapter):
-    said = answer(chapter, "1.10", "<img src=x onerror=alert(1)>", "1.8")
+    said = answer(chapter, "1.8", "<img src=x onerror=alert(1)>", "1.8")
     assert said.startswith("share: This cannot be read")
     assert chapter.locator("img[src=x]").count() == 0
 
@@ -257,10 +257,10 @@ def test_what_is_typed_is_shown_as_text(chapter):
 
 def test_a_function_says_that_it_runs_in_the_notebook_and_where(read):
     page = read()
-    function = page.locator(".cell", has=block(page, "1.2"))
+    function = page.locator(".cell", has=block(page, "1.1"))
     assert function.locator("pre").first.is_visible()
-    assert block(page, "1.2").get_by_text("This one runs in the notebook.").is_visible()
-    assert block(page, "1.2").locator("form").count() == 0
+    assert block(page, "1.1").get_by_text("This one runs in the notebook.").is_visible()
+    assert block(page, "1.1").locator("form").count() == 0
     page.locator(".pa-launch > summary").focus()
     page.keyboard.press("Enter")
     links = {link.inner_text(): link.get_attribute("href") for link in page.locator(".pa-launch a").all()}
@@ -268,7 +268,7 @@ def test_a_function_says_that_it_runs_in_the_notebook_and_where(read):
     menu = page.locator(".dropdown-launch-buttons a").evaluate_all("links => links.map(a => a.href)")
     assert [links["Binder"], links["Colab"]] == menu
     assert links["JupyterLab, on your computer"] == "how_to_use.html#run"
-    assert block(page, "1.2").locator("details summary", has_text="Hint").count() >= 2
+    assert block(page, "1.1").locator("details summary", has_text="Hint").count() >= 2
 
 
 def test_every_exercise_of_the_book_has_its_place(site):
@@ -289,12 +289,12 @@ def test_progress_is_kept_and_counted_on_all_pages(read):
     total = len(bank.exercises())
     line = page.locator(".pa-record p")
     assert line.inner_text().startswith(f"Solved in this chapter: 0 of 11; in the book: 0 of {total}.")
-    answer(page, "1.10", "0.011", "1.8")
+    answer(page, "1.8", "0.011", "1.8")
     answer(page, "3.1", "4", "8", "16")
     assert line.inner_text().startswith(f"Solved in this chapter: 1 of 11; in the book: 2 of {total}.")
     page.reload()
-    assert block(page, "1.10").get_by_text("✓ solved").is_visible()
-    assert block(page, "1.7").get_by_text("✓ solved").count() == 0
+    assert block(page, "1.8").get_by_text("✓ solved").is_visible()
+    assert block(page, "1.5").get_by_text("✓ solved").count() == 0
     page.get_by_role("link", name="All chapters, export and import").click()
     page.locator(".pa-progress tbody tr").first.get_by_text(
         "1 of 11"
@@ -310,7 +310,7 @@ def test_progress_is_kept_and_counted_on_all_pages(read):
 
 def test_another_tab_is_followed(read):
     one, other = read(), read("how_to_use")
-    answer(one, "1.10", "0.011", "1.8")
+    answer(one, "1.8", "0.011", "1.8")
     other.wait_for_function("document.querySelector('.pa-record').innerText.startsWith('Solved 1 of')")
 
 
@@ -342,9 +342,9 @@ def test_a_quiz_of_the_book_is_counted_as_it_is_answered(alone):
 
 def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
     page = read()
-    answer(page, "1.10", "0.004", "1.8")
-    answer(page, "1.10", "0.011", "1.8")
-    answer(page, "1.7", "99", "33", "1")
+    answer(page, "1.8", "0.004", "1.8")
+    answer(page, "1.8", "0.011", "1.8")
+    answer(page, "1.5", "99", "33", "1")
     page.goto(page.url.replace(PAGE, "how_to_use"))
     with page.expect_download() as got:
         page.get_by_role("button", name="Export").press("Enter")
@@ -365,7 +365,7 @@ def test_what_is_exported_is_read_by_python_and_back(read, tmp_path):
     assert kept(page) == record.load()
     assert "3 of 11" in page.locator(".pa-progress tr", has_text="1. The RNN").inner_text()
     page.goto(page.url.replace("how_to_use", PAGE))
-    assert block(page, "1.2").get_by_text("✓ solved").is_visible()
+    assert block(page, "1.1").get_by_text("✓ solved").is_visible()
 
 
 FORMER = {
@@ -445,7 +445,7 @@ def test_a_link_made_before_an_exercise_was_renumbered_finds_it_by_its_title(rea
 
 def test_a_file_that_is_no_progress_changes_nothing(read, tmp_path):
     page = read()
-    answer(page, "1.10", "0.011", "1.8")
+    answer(page, "1.8", "0.011", "1.8")
     before = kept(page)
     page.goto(page.url.replace(PAGE, "how_to_use"))
     attempts = '{"exercises": {"path-lengths": {"attempts": "9", "passed": true}}, "quizzes": {}}'
@@ -463,8 +463,8 @@ def test_where_nothing_may_be_stored_an_answer_is_judged_all_the_same(read):
         "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no'); } });"
     )
     page.reload()
-    assert answer(page, "1.10", "0.011", "1.8").startswith("✓ Passed.")
-    assert block(page, "1.10").get_by_text("✓ solved").is_visible()
+    assert answer(page, "1.8", "0.011", "1.8").startswith("✓ Passed.")
+    assert block(page, "1.8").get_by_text("✓ solved").is_visible()
 
 
 # Everyone
@@ -472,13 +472,13 @@ def test_where_nothing_may_be_stored_an_answer_is_judged_all_the_same(read):
 
 def test_the_code_is_folded_and_hints_are_folds(read):
     page = read()
-    code = block(page, "1.10").locator("pre")
+    code = block(page, "1.8").locator("pre")
     assert not code.is_visible()
-    block(page, "1.10").get_by_text("in the notebook").click()
+    block(page, "1.8").get_by_text("in the notebook").click()
     assert code.is_visible()
-    hint = block(page, "1.10").get_by_text("A number of the new state is a sum")
+    hint = block(page, "1.8").get_by_text("A number of the new state is a sum")
     assert not hint.is_visible()
-    block(page, "1.10").get_by_text("Hint 1").click()
+    block(page, "1.8").get_by_text("Hint 1").click()
     assert hint.is_visible()
 
 
@@ -486,10 +486,10 @@ def test_without_script_there_are_the_code_and_the_hints(chromium, small):
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{small.as_uri()}/{PAGE}.html")
-    exercise = block(page, "1.10")
+    exercise = block(page, "1.8")
     assert exercise.get_by_text("In the notebook, put your answer in place of").is_visible()
     assert exercise.locator("form, input").count() == 0
-    for name, held in (("in the notebook", 'check("1.10"'), ("Hint 1", "A number of the new state")):
+    for name, held in (("in the notebook", 'check("1.8"'), ("Hint 1", "A number of the new state")):
         exercise.get_by_text(name, exact=True).click()
         assert exercise.get_by_text(held).first.is_visible()
     page.locator(".pa-launch > summary").click()
@@ -500,9 +500,9 @@ def test_without_script_there_are_the_code_and_the_hints(chromium, small):
 @pytest.mark.parametrize(("scheme", "options"), [("light", {}), ("dark", PHONE)], ids=["wide", "phone"])
 def test_axe_finds_no_violation(read, scheme, options):
     page = read(color_scheme=scheme, **options)
-    answer(page, "1.10", "0.011", "1.8")
+    answer(page, "1.8", "0.011", "1.8")
     answer(page, "3.1", "4", "8", "8")
-    answer(page, "1.7", "x", "1", "1")
+    answer(page, "1.5", "x", "1", "1")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     page.goto(page.url.replace(PAGE, "how_to_use"))

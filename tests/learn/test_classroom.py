@@ -12,7 +12,7 @@ from attnlib.learn.classroom import code_cells, grade_folder, without_magics
 
 START = "from attnlib.learn import check\n"
 SOLVED = START + 'check("3.1", [4, 8, 16])'
-WRONG = START + 'check("1.6", lambda old, new, keep: keep * new + (1 - keep) * old)'
+WRONG = START + 'check("1.4", lambda old, new, keep: keep * new + (1 - keep) * old)'
 
 
 def notebook(*sources):
@@ -55,7 +55,7 @@ def test_thirty_notebooks_get_their_own_grades_whatever_the_others_do(tmp_path, 
     both, first, none = ("1", "0"), ("1", ""), ("", "")
     expected = {"crashes": first, "endless": first, "no_notebook": none}
     for name, row in rows.items():
-        assert (row["3.1"], row["1.6"]) == expected.get(name, both), (name, row["status"])
+        assert (row["3.1"], row["1.4"]) == expected.get(name, both), (name, row["status"])
         assert {row[id] for id in bank.exercises()} <= {"", "0", "1"}
         assert int(row["passed"]) == (row["3.1"] == "1")
     said = {name: row["status"].partition(";")[0] for name, row in rows.items()}
@@ -68,7 +68,7 @@ def test_thirty_notebooks_get_their_own_grades_whatever_the_others_do(tmp_path, 
     assert "was put back" in rows["pupil_07"]["status"]
     report = (tmp_path / "grades.md").read_text()
     assert "1 of 2 attempted exercises solved" in report
-    assert "- 1.6: keep and replace are swapped" in report
+    assert "- 1.4: keep and replace are swapped" in report
     assert "pupil_23.ipynb: 1 of 2 attempted; ok" in capsys.readouterr().out
 
 

@@ -171,9 +171,37 @@ def test_an_unknown_exercise_is_named_with_those_there_are(capsys):
     check("99.9", 1)
     hint("98.8")
     out = capsys.readouterr().out
-    assert "There is no exercise 99.9. There are 1.2, " in out
-    assert "There is no exercise 98.8. There are 1.2, " in out
+    assert "There is no exercise 99.9. There are 1.1, " in out
+    assert "There is no exercise 98.8. There are 1.1, " in out
     assert "3.1, 3.2" in out
+
+
+@pytest.mark.parametrize(("gone", "now"), [("6.14", "6.12"), ("1.13", "1.11"), ("5.15", "5.13")])
+def test_a_number_that_is_gone_is_told_with_the_one_that_stands_for_it(gone, now, capsys):
+    check(gone, 1)
+    hint(gone)
+    sentence = f"✗ Not found. There is no exercise {gone} any more: it is {now} now.\n"
+    assert capsys.readouterr().out == sentence * 2
+    assert record.load()["exercises"] == {}
+
+
+def test_every_former_number_leads_somewhere(capsys):
+    here, names = bank.exercises(), {exercise.name for exercise in bank.exercises().values()}
+    gone = {number: name for number, name in record.former_names().items() if number not in here}
+    assert gone, "else nothing was renumbered"
+    for number, name in gone.items():
+        check(number, 1)
+        said = capsys.readouterr().out
+        assert ("any more: it is" in said) == (name in names), number
+
+
+def test_the_exercises_of_a_chapter_are_numbered_from_one_without_gaps():
+    numbers = {chapter: [] for chapter in bank.CHAPTERS}
+    for id in bank.exercises():
+        chapter, number = id.split(".")
+        numbers[chapter].append(int(number))
+    assert numbers == {chapter: [*range(1, len(own) + 1)] for chapter, own in numbers.items()}
+    assert len(bank.exercises()) == sum(len(table["exercise"]) for table in judging.tables().values())
 
 
 NOT_TEXT = {
