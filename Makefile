@@ -26,6 +26,7 @@ help:  ## show this list
 book: .venv/installed  ## build the book, strictly
 	@rm -rf _build/html _build/.doctrees _build/jupyter_execute  # Sphinx repeats no warning of a page it does not read again; PDF and EPUB stay
 	@$(BIN)/python tools/find_chromium.py || echo "Without it the explorables are drawn when a page opens, not at build."
+	@$(BIN)/python tools/find_pyodide.py || true
 	@$(BIN)/jupyter-book build . -W -n --keep-going
 	@echo "The book: file://$(CURDIR)/_build/html/index.html"
 

@@ -26,10 +26,11 @@ from paying_attention.page.reading_time import minutes
 logger = logging.getLogger(__name__)
 
 LONGEST = 200
-# all comes from the book itself; scripts of notebooks and theme stand in the pages, explorables in blobs
+# all comes from the book itself; scripts of notebooks and theme stand in the pages, explorables in blobs, as
+# does what runs Python, which is compiled from WebAssembly
 POLICY = (
-    "default-src 'self' data: blob: 'unsafe-inline'; connect-src 'self' data: blob:; object-src 'none'; "
-    "base-uri 'self'; form-action 'self'"
+    "default-src 'self' data: blob: 'unsafe-inline' 'wasm-unsafe-eval'; connect-src 'self' data: blob:; "
+    "object-src 'none'; base-uri 'self'; form-action 'self'"
 )
 SUBJECT = "an executable book on the attention mechanism"
 LICENCE = "https://creativecommons.org/licenses/by/4.0/"
