@@ -149,8 +149,9 @@ PAGES = {
 }
 
 
-def build(folder, cells=None):
-    """Build the book in a folder; return the exit code and what was said."""
+def build(folder, cells=None, more=()):
+    """Build the book in a folder, with more notebooks, by name; return the exit code and what was said."""
+    more = dict(more)
     notebooks = {
         "small": cells or CELLS,
         "other": [text("# Other"), code("fold_me()", shown(1, "One"), tags=["proof"])],
@@ -159,12 +160,13 @@ def build(folder, cells=None):
             text("# Solutions\n\nMeasured:"),
             code("solve()", shown(1, "It is four", "measured: 4.0"), tags=["proof"]),
         ],
-    }
-    (folder / "solutions").mkdir(exist_ok=True)
+    } | more
     for name, content in notebooks.items():
+        (folder / name).parent.mkdir(exist_ok=True)
         metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
         nbformat.write(new_notebook(cells=content, metadata=metadata), folder / f"{name}.ipynb")
-    for name, content in PAGES.items():
+    index = PAGES["index.md"].replace("\nreferences\n", "\n".join(["\nreferences", *more, ""]))
+    for name, content in (PAGES | {"index.md": index}).items():
         (folder / name).write_text(content, "utf8")
     settings = {
         "ext": str(ROOT / "book/_ext"),

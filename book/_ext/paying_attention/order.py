@@ -12,12 +12,13 @@ from paying_attention.page import explorables, figure_numbers, first_state, prac
 from paying_attention.page.claim_cards import ClaimCards
 from paying_attention.page.deeper import Beliefs, Deeper, WaitingSetup
 from paying_attention.page.guess import Guesses
+from paying_attention.page.live import LiveCells, LiveExercises
 from paying_attention.page.margin_notes import MarginNotes
 from paying_attention.page.practice import Practice
 from paying_attention.page.proof import Proofs
 from paying_attention.page.reading_time import ReadingTime
 from paying_attention.page.svg_figures import InlineFigures
-from paying_attention.site import address, counts, section_search, sharing, stored_run
+from paying_attention.site import address, counts, python, section_search, sharing, stored_run
 
 # before anything is read; the configuration comes after the extensions that read it, so that ours is last
 CONFIGURED = [sharing.where_nothing_is_found, address.leave_out_placeholder]
@@ -42,8 +43,10 @@ POST_TRANSFORMS = {
     3: [ReadingTime],  # the page as it was written: MyST-NB chooses from the stored outputs at 4
     8: [Cards],  # before MyST looks for headings of that name, at 9
     205: [  # outputs are chosen, and links resolved
+        LiveCells,  # cells stand in the order of the notebook
         Guesses,
         Practice,
+        LiveExercises,
         WaitingSetup,  # answers are veiled, and cells not yet rearranged
         Proofs,
         ClaimCards,  # cells are rearranged, and answers veiled
@@ -69,6 +72,7 @@ AFTER_BUILD = [
     formulas.set_formulas,
     light_page.join_styles,  # nothing adds a style or a script to a page after this
     explorables.ship_weights,  # not looked into for the names of classes
+    python.ship_python,  # nor this; knows which pages have a script that asks for it
     first_state.draw_first_states,  # the pages are as a browser shows them
     sharing.take_cards,  # with the first states
 ]

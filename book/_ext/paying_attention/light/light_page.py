@@ -179,8 +179,10 @@ WAITING = re.compile(r'<script (?:defer(?:="defer")? )?src="([^"]*)"></script>')
 NOWHERE = r"(?!)"
 # a script is asked for where its pattern is found; a pattern that is never found drops it everywhere
 WHERE_FOUND = {
+    "live.js": r'class="pa-live"',
     "clipboard.min.js": r'<div class="highlight',
     "copybutton.js": r'<div class="highlight',
+    "python.js": r'class="[^"]*\bpa-live\b',  # something to run
     "design-tabs.js": r'class="[^"]*\bsd-tab-',
     "sphinx_highlight.js": NOWHERE,  # the book has a search of its own
     "searchtools.js": NOWHERE,

@@ -1,0 +1,170 @@
+"""Cells that run on the page: in a lesson those tagged ``live``, among the exercises those that ask for a function.
+
+A live cell is on the page as ever, source and stored output; behind the source stands what ``live.js`` needs to
+put a bar with *Run* and *Edit* there. What a page's live cells need before them, imports say, comes from cells
+tagged ``live-setup``, wherever those are shown. Not every import can run in a browser, and a cell that only
+defines something has nothing to show, so a cell's metadata may say more: ``"live": {"source": [...]}`` is what
+runs on the page in the cell's stead, ``{"then": [...]}`` what follows it there, both as lists of lines.
+
+An exercise brings its solution, from the page of solutions, in a ``template`` that nothing shows unasked.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+from attnlib.learn import bank
+from docutils import nodes
+from sphinx.errors import SphinxError
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+from paying_attention.html_element import element, html_element
+from paying_attention.page.deeper import OUT_OF_SIGHT
+from paying_attention.page.practice import embed, find_page
+from paying_attention.page.proof import has_tag, is_cell, part
+
+CHECK = re.compile(r'\n*^check\("[\d.]+", .*\)\n?\Z', re.M)
+
+
+class LiveError(SphinxError):
+    """A cell that cannot be live as it is marked."""
+
+    category = "Live cells"
+
+
+def page_source(source: str, metadata: dict) -> str:
+    """Return what of a cell runs on the page.
+
+    Args:
+        source: As the notebook has it.
+        metadata: Of the cell.
+    """
+    said = metadata.get("live", {})
+    if not isinstance(said, dict) or not set(said) <= {"source", "then"}:
+        raise LiveError(f"the metadata `live` of a cell know `source` and `then`, got {said!r}")
+    if not all(isinstance(lines, list) for lines in said.values()):
+        raise LiveError(f"what is said in the metadata `live` must be a list of lines, got {said!r}")
+    return "\n".join([*said.get("source", [source]), *said.get("then", [])])
+
+
+def facts(cells: list[tuple[set[str], str, dict]]) -> list[dict | None]:
+    """Return for each code cell of a page what the script needs to know if it is live, else None.
+
+    Args:
+        cells: Tags, source and metadata of each, in the order of the notebook.
+    """
+    found, setup = [], []
+    for tags, source, metadata in cells:
+        about = None
+        if "live-setup" in tags:
+            setup.append(page_source(source, metadata))
+        if "live" in tags:
+            if hidden := tags & set(OUT_OF_SIGHT):
+                raise LiveError(f"a live cell must be in sight, not tagged {min(hidden)}: {source[:60]!r}")
+            runs = page_source(source, metadata)
+            about = {"name": sha256(runs.encode()).hexdigest()[:8], "source": runs, "setup": setup}
+            setup = []
+        found.append(about)
+    return found
+
+
+def source_of(cell: nodes.Element) -> str:
+    """Return the source of a code cell."""
+    return "\n".join(node.astext() for node in part(cell, "cell_input"))
+
+
+def place(facts: dict, *children: nodes.Node, **attributes: str) -> nodes.Element:
+    """Return the place of a bar, with what the script needs; nothing is seen of it without."""
+    return element("div", embed(facts), *children, class_="pa-live", **attributes)
+
+
+class LiveCells(SphinxPostTransform):
+    """Mark the live cells of a lesson, before any cell is moved."""
+
+    formats = ("html",)
+
+    def run(self, **_: object) -> None:
+        """Put a place for the bar behind the source of each."""
+        cells = [cell for cell in self.document.findall(is_cell)]
+        told = [
+            (
+                {tag for tag in ("live", "live-setup", *OUT_OF_SIGHT) if has_tag(cell, tag)},
+                source_of(cell),
+                cell.get("cell_metadata", {}),
+            )
+            for cell in cells
+        ]
+        for cell, about in zip(cells, facts(told), strict=True):
+            if about:
+                after_source(cell, place(about))
+
+
+def after_source(cell: nodes.Element, *new: nodes.Node) -> None:
+    """Insert nodes behind the source of a cell."""
+    at = max(i for i, node in enumerate(cell.children) if "cell_input" in node.get("classes", []))
+    cell.children[at + 1 : at + 1] = new
+    for node in new:
+        node.parent = cell
+
+
+def is_function(node: nodes.Node) -> bool:
+    """Tell whether a node is the block of an exercise that asks for a function."""
+    if not isinstance(node, html_element) or node["html"].get("class") != "pa-practice":
+        return False
+    return any(isinstance(part, html_element) and part["html"].get("class") == "pa-runs" for part in node)
+
+
+def solution(document: nodes.document, id: str) -> tuple[str, str] | None:
+    """Return the code of an exercise's solution and the anchor of its section on a page, or None.
+
+    Args:
+        document: The page of solutions, as it was written.
+        id: Of the exercise.
+    """
+    for section in document.findall(nodes.section):
+        if not section[0].astext().startswith(f"Exercise {id}:"):
+            continue
+        sources = []
+        for cell in section.findall(is_cell):
+            sources.append(source_of(cell))
+            if f'check("{id}"' in sources[-1]:
+                return CHECK.sub("", "\n\n\n".join(sources)), section["ids"][0]
+    return None
+
+
+class LiveExercises(SphinxPostTransform):
+    """Give the exercises that ask for a function a place for their editor, once all exercises are rearranged."""
+
+    formats = ("html",)
+
+    def run(self, **_: object) -> None:
+        """Put it behind the source of each."""
+        for block in list(self.document.findall(is_function)):
+            self.mark(block.parent, block["html"]["data-exercise"])
+
+    def mark(self, cell: nodes.Element, id: str) -> None:
+        """Put a place for the bar behind the source of an exercise."""
+        source = source_of(cell)
+        call = CHECK.search(source)
+        if not call:
+            return
+        about = {
+            "id": id,
+            "name": bank.exercises()[id].name,
+            "source": source[: call.start()],
+            "call": call[0].strip(),
+        }
+        after_source(cell, place(about, *self.solved(id), data_live_exercise=id))
+
+    def solved(self, id: str) -> list[nodes.Node]:
+        """Return the solution of an exercise, if there is one, for a script to show."""
+        name = self.env.docname.rpartition("/")[2]
+        page = find_page(self.env, f"solutions/{name}")
+        found = solution(self.env.get_doctree(page), id) if page else None
+        if found is None:
+            return []
+        code, anchor = found
+        url = f"{self.app.builder.get_relative_uri(self.env.docname, page)}#{anchor}"
+        shown = nodes.literal_block(code, code, language="python")
+        return [element("template", shown, data_url=url)]
