@@ -23,7 +23,7 @@ INTEGRITY = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD8
 NAME = f"pyodide-{VERSION}.tgz"
 ADDRESS = f"https://registry.npmjs.org/pyodide/-/{NAME}"
 PATIENCE = 60  # seconds without a byte
-ADVICE = f"""Pyodide was not found and could not be fetched. The book is built, but no cell of it runs on a page.
+ADVICE = f"""Pyodide was not found and could not be fetched. The book is built, but no cell of it will run.
 One of these helps:
   - build it with a network (6.5 MB from registry.npmjs.org, once)
   - download {ADDRESS}

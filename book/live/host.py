@@ -26,6 +26,7 @@ from types import CodeType
 MOST = 20_000  # letters of text that a cell may show
 HERE = "<cell "  # how the file names of cells begin
 NO_INPUT = "input() waits for keys, and Python on the page gets none: write the value into the cell."
+NOT_HERE = "The page has Python's own modules, a small torch and attnlib; all else is in the notebook."
 JUPYTER = "A line that begins with % or ! is Jupyter's own: it works in the notebook only."
 
 namespace: dict = {}
@@ -140,26 +141,27 @@ def execute(source: str, name: str, names: dict) -> dict | None:
 
 def tell(error: BaseException, name: str) -> dict:
     """Tell an error by the reader's own lines; ``line`` is the last of the cell that ran."""
-    said = "".join(traceback.format_exception_only(error))
+    said, message = "".join(traceback.format_exception_only(error)), str(error)
     if isinstance(error, SyntaxError) and error.filename == name:
-        line = error.lineno
+        line, message = error.lineno, error.msg
         said = said.partition("\n")[2]  # which file it was in, the reader knows
-        lines = linecache.getlines(name)
-        if line and line <= len(lines) and lines[line - 1].lstrip().startswith(("%", "!")):
-            said += JUPYTER + "\n"
         where = f"line {line}\n"
     else:
-        own = [
-            step for step in traceback.extract_tb(error.__traceback__) if step.filename.startswith("<cell")
-        ]
+        way = traceback.extract_tb(error.__traceback__)
+        own = [step for step in way if step.filename.startswith("<cell")]
         line = next((step.lineno for step in reversed(own) if step.filename == name), None)
         where = "".join(f"{spot(step, name)}\n    {step.line}\n" for step in shortened(own))
-    return {
-        "name": type(error).__name__,
-        "message": str(error),
-        "line": line,
-        "text": where + said,
-    }
+    for advice in advised(error, linecache.getline(name, line or 0)):
+        message, said = f"{message}. {advice}", f"{said}{advice}\n"
+    return {"name": type(error).__name__, "message": message, "line": line, "text": where + said}
+
+
+def advised(error: BaseException, source: str) -> Iterator[str]:
+    """Return what helps with an error that only the page makes."""
+    if isinstance(error, ModuleNotFoundError):
+        yield NOT_HERE
+    if isinstance(error, SyntaxError) and source.lstrip().startswith(("%", "!")):
+        yield JUPYTER
 
 
 def spot(step: traceback.FrameSummary, name: str) -> str:
