@@ -18,6 +18,7 @@ PARTS = {
         ("jupyter-book", "myst-nb", "sphinx-book-theme", "sphinx-design", "sphinx-mathjax-offline"),
         "pip install -r requirements.txt",
     ),
+    "grading": (("ipykernel", "nbclient", "psutil"), "pip install 'attnlib[class]'"),
     "tests": (("pytest", "nbval", "hypothesis", "playwright"), "pip install -r requirements.txt"),
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
@@ -114,15 +115,18 @@ def main(argv: list[str] | None = None) -> int:
     grade.add_argument("--seconds", type=float, default=300, help="of computing for each notebook (300)")
     grade.add_argument("--memory", type=float, default=8, help="GiB for each notebook (8)")
     grade.add_argument("--jobs", type=int, default=2, help="notebooks at a time (2)")
+    grade.add_argument(
+        "--need", nargs="+", default=[], metavar="ID", help="fail unless each of these is solved somewhere"
+    )
     asked = parser.parse_args(argv)
     if asked.command == "doctor":
         doctor()
         return min(1, check_devices()) if asked.check else 0
     if asked.command == "progress":
         return show_progress(asked.read, asked.write)
-    from attnlib.learn import classroom
+    from attnlib.learn.classroom.grade import main as grade_folder
 
-    return classroom.main(asked.folder, asked.out, asked.seconds, asked.memory, asked.jobs)
+    return grade_folder(asked.folder, asked.out, asked.seconds, asked.memory, asked.jobs, asked.need)
 
 
 if __name__ == "__main__":

@@ -16,7 +16,13 @@ ROOT = Path(__file__).parents[1]
 def places(root: Path = ROOT) -> list[Path]:
     """Return the files that repeat the address."""
     notebooks = sorted(root.glob("book/**/*.ipynb"))
-    return [*(root / name for name in ("CITATION.cff", "pyproject.toml", "book/how_to_use.md")), *notebooks]
+    return [
+        *(
+            root / name
+            for name in ("CITATION.cff", "pyproject.toml", "book/how_to_use.md", "book/teaching.md")
+        ),
+        *notebooks,
+    ]
 
 
 def spread(root: Path = ROOT) -> list[Path]:

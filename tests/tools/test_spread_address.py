@@ -11,7 +11,8 @@ def project(tmp_path):
     (tmp_path / "_config.yml").write_text("repository: {url: https://github.com/readers/new}\n")
     (tmp_path / "CITATION.cff").write_text(f"repository-code: {OLD}\n")
     (tmp_path / "pyproject.toml").write_text(f'Issues = "{OLD}/issues"\nOther = "{OLD}-fork"\n')
-    (tmp_path / "book/how_to_use.md").write_text(f"git clone {OLD}\n")
+    for name in ("how_to_use", "teaching"):
+        (tmp_path / f"book/{name}.md").write_text(f"git clone {OLD}\n")
     for name in ("book/1.ipynb", "book/solutions/1.ipynb"):
         (tmp_path / name).write_text(f'"%pip install git+{OLD}\\n"')
     return tmp_path
