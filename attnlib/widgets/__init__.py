@@ -13,6 +13,8 @@ from attnlib.widgets.decay import GradientDecay
 from attnlib.widgets.fixed import FixedState
 from attnlib.widgets.heads import HeadViewer
 from attnlib.widgets.layer import WholeLayer
+from attnlib.widgets.learned import LearnedLayers
+from attnlib.widgets.learning import LearningSteps
 from attnlib.widgets.masks import MaskPainter
 from attnlib.widgets.plane import SENTENCES, AttentionPlane
 from attnlib.widgets.quiz import Quiz
@@ -31,6 +33,8 @@ __all__ = [
     "FixedState",
     "GradientDecay",
     "HeadViewer",
+    "LearnedLayers",
+    "LearningSteps",
     "MaskPainter",
     "PositionClock",
     "Quiz",

@@ -20,14 +20,16 @@ def front_end(name: str, *parts: str) -> tuple[str, str]:
 
     Args:
         name: Which: ``plane`` for ``static/plane.js`` and ``static/plane.css``.
-        parts: Further scripts that it builds on, in order: ``writer_model`` for ``static/writer_model.js``.
+        parts: What else it builds on, in order: ``sentence_field`` for ``static/sentence_field.js`` and, if
+            there is one, ``static/sentence_field.css``.
 
     Returns:
         The two texts, each after what all widgets share, since a front end cannot import another file.
     """
     folder = resources.files("attnlib.widgets") / "static"
 
-    def joined(kind: str, *stems: str) -> str:
-        return "\n".join((folder / f"{stem}.{kind}").read_text("utf8") for stem in stems)
+    def joined(kind: str) -> str:
+        files = [folder / f"{stem}.{kind}" for stem in ("common", *parts, name)]
+        return "\n".join(file.read_text("utf8") for file in files if file.is_file())
 
-    return joined("js", "common", *parts, name), joined("css", "common", name)
+    return joined("js"), joined("css")

@@ -66,7 +66,7 @@ class AnalogyMap(anywidget.AnyWidget):
         presets: Three words each, to start from.
     """
 
-    _esm, _css = front_end("analogy")
+    _esm, _css = front_end("analogy", "halves")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     vectors = traitlets.Unicode().tag(sync=True)

@@ -12,9 +12,9 @@ from attnlib.multihead import MultiHeadAttention
 from attnlib.widgets._base import anywidget, front_end, traitlets
 
 LONGEST = 12  # words in a sentence
-# what six of the ten numbers of a word say, and what they say below zero
-FEATURES = ["someone", "male", "good", "asks who", "asks male", "does"]
-OPPOSITES = ["something", "female", "evil", "asks what", "asks female", "is so"]
+# what six of the ten numbers of a word say, two of them for its query alone; and what they say below zero
+FEATURES = ["someone", "male", "good", "who (query)", "male (query)", "does"]
+OPPOSITES = ["something", "female", "evil", "what (query)", "female (query)", "is so"]
 # and the other four: two hands of a clock, which turn from word to word
 HANDS = ["slow cos", "slow sin", "fast cos", "fast sin"]
 TURNS = (math.pi / 10, math.pi / 2)
@@ -36,7 +36,7 @@ BEINGS = {  # someone, male, good
     "street": (-1, 0, -0.1), "apple": (-0.9, 0, 0.4), "phone": (-1, 0, 0.2), "cake": (-0.8, 0, 0.5),
     "letter": (-0.9, 0, 0), "animal": (-0.6, 0, 0.2),
 }  # fmt: skip
-PRONOUNS = {  # asks who, asks male; and meaning, after which a name is to follow
+PRONOUNS = {  # for the query: who, male; and meaning, after which a name is to follow
     "he": (1, 1), "she": (1, -1), "they": (1, 0), "him": (0.9, 1), "her": (0.9, -1), "it": (-1, 0),
     "meaning": (1, 0),
 }  # fmt: skip
@@ -130,7 +130,7 @@ class WholeLayer(anywidget.AnyWidget):
         presets: Sentences to choose from.
     """
 
-    _esm, _css = front_end("layer")
+    _esm, _css = front_end("layer", "sentence_field")
 
     words = traitlets.List(traitlets.Unicode()).tag(sync=True)
     word = traitlets.Int(0).tag(sync=True)

@@ -174,6 +174,8 @@ def test_a_change_from_python_is_drawn(host, name):
         "FixedState": ("n", 16),
         "GradientDecay": ("length", 7),
         "HeadViewer": ("token", 2),
+        "LearnedLayers": ("handed", True),
+        "LearningSteps": ("step", 60),
         "MaskPainter": ("layers", 3),
         "PositionClock": ("distance", 9),
         "ScalingLab": ("power", 5),

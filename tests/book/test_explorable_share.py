@@ -26,6 +26,8 @@ WHERE = {
     "tiles": "book/07_complexity",
     "clock": "book/08_positions",
     "layer": "book/putting_it_together",
+    "learned": "book/putting_it_together",
+    "learning": "book/putting_it_together",
     "bugs": "book/common_mistakes",
     "writer": "book/index",
 }
@@ -42,6 +44,8 @@ STATES = {
     "tiles": "step=3&size=3",
     "clock": "kind=sinusoid&place=20&distance=9&base=300&back=4&head=5",
     "layer": "words=the+queen+helps+him&word=3&step=4&causal=0&heads=1&head=1&whole=1",
+    "learned": "words=then+Simon+points+the+rifle+at+George+because+he+is+guilty&other=Harry+aims+the+sword+at+William+because+he+is+worried&query=6&exchange=1&handed=1",
+    "learning": "step=60&line=1",
     "bugs": "bug=4&run=1",
     "writer": "prompt=The+attention&temperature=0&seed=3&used=1111011111111111&causal=1&token=3&layer=1&head=0",
 }

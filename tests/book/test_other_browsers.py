@@ -26,7 +26,7 @@ EXPLORABLES = {
     "book/07_complexity": {"cost", "quiz", "tiles"},
     "book/08_positions": {"clock", "quiz"},
     "book/09_transformer": {"quiz", "writer"},
-    "book/putting_it_together": {"layer"},
+    "book/putting_it_together": {"layer", "learned", "learning"},
     "book/common_mistakes": {"bugs"},
 }
 WHOLE = ["book/index", "book/03_queries_keys_values"]

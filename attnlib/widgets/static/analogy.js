@@ -8,19 +8,6 @@ const MAPPED = 3;      // words on the map
 const LETTER = 8;      // about how wide a letter is, where it cannot be measured
 const LINE = 20;       // how high a label is
 
-function halves(text) {   // base64 of little-endian float16, as doubles
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  const view = new DataView(bytes.buffer);
-  return Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
-    const bits = view.getUint16(2 * i, true);
-    const sign = bits & 0x8000 ? -1 : 1;
-    const exponent = (bits >> 10) & 0x1f;
-    const fraction = bits & 0x3ff;
-    if (exponent === 0) return sign * fraction * 2 ** -24;
-    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
-  });
-}
-
 const minus = (x, y) => x.map((v, i) => v - y[i]);
 const size = (x) => Math.sqrt(dot(x, x));
 const unit = (x) => { const n = size(x); return x.map((v) => (n > 1e-9 ? v / n : 0)); };

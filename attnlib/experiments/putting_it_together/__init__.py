@@ -1,0 +1,1 @@
+"""What only *Putting it together* trains."""
