@@ -47,6 +47,12 @@ def press(page, n, name):
     bar(page, n).get_by_role("button", name=name, exact=True).click()
 
 
+def edit(page, n=0, name="Edit"):
+    """Open the editor of a cell, and wait until it can be written in."""
+    press(page, n, name)
+    page.wait_for_function("document.activeElement.matches('.cm-content')")
+
+
 def shown(page, n):
     """Wait for what a cell has to show, and return it."""
     output = page.locator(".pa-own").nth(n)
@@ -100,7 +106,7 @@ def test_what_stands_before_runs_first_and_once(read):
 
 def test_a_cell_that_stopped_before_is_named_and_shown(read):
     page = read()
-    press(page, 0, "Edit")
+    edit(page, 0)
     page.keyboard.type("wrong\n")
     press(page, 1, "Run")
     assert shown(page, 1).startswith(
@@ -132,7 +138,7 @@ def test_by_keyboard_from_the_bar_into_the_editor_and_out(read):
 
 def test_tab_aligns_to_four_and_return_keeps_the_indentation(read):
     page = read()
-    press(page, 1, "Edit")
+    edit(page, 1)
     page.keyboard.press("ControlOrMeta+A")
     page.keyboard.type("def f(x):\ny\t= 1")
     assert code(page).inner_text() == "def f(x):\n    y   = 1"
@@ -142,7 +148,7 @@ def test_tab_aligns_to_four_and_return_keeps_the_indentation(read):
 
 def test_how_the_editor_is_left_is_said(read):
     page = read()
-    press(page, 0, "Edit")
+    edit(page, 0)
     leave = page.locator(".pa-leave")
     assert leave.is_visible()
     assert code(page).get_attribute("aria-describedby") == leave.get_attribute("id")
@@ -152,7 +158,7 @@ def test_how_the_editor_is_left_is_said(read):
 
 def test_what_is_written_outlives_the_tab_until_reset(read):
     page = read()
-    press(page, 0, "Edit")
+    edit(page, 0)
     page.keyboard.type("b = 1\n")
     page.close()
     page = read()
@@ -170,7 +176,7 @@ def test_what_is_written_outlives_the_tab_until_reset(read):
 
 def test_an_error_is_named_and_its_line_marked_until_the_text_changes(read):
     page = read()
-    press(page, 0, "Edit")
+    edit(page, 0)
     page.keyboard.press("ControlOrMeta+End")
     page.keyboard.type("\nwrong")
     page.keyboard.press("ControlOrMeta+Enter")
@@ -200,7 +206,7 @@ def test_while_python_comes_a_bar_says_how_large_it_is(read):
 
 def test_what_runs_long_can_be_stopped(read):
     page = read()
-    press(page, 0, "Edit")
+    edit(page, 0)
     page.keyboard.type("while True: pass\n")
     page.keyboard.press("Shift+Enter")
     press(page, 0, "Stop")
@@ -255,7 +261,7 @@ def test_an_exercise_is_written_judged_and_kept_by_keyboard(read):
     assert sent(page)[-1] == (TASK, f'def answer(x):\n    return x + 1\n\n\ncheck("{TASK}", answer)\n')
     page.close()
     again = read(TASKS)
-    press(again, 0, "Go on writing")
+    edit(again, 0, "Go on writing")
     assert code(again).inner_text() == "def answer(x):\n    return x + 1"
 
 
@@ -275,7 +281,7 @@ def test_hints_come_one_at_a_time(read):
 def test_a_solution_is_shown_after_a_try(read):
     page = read(TASKS)
     assert "Show a solution" not in bar(page, 0).inner_text()
-    press(page, 0, "Write here")
+    edit(page, 0, "Write here")
     page.keyboard.press("ControlOrMeta+A")
     page.keyboard.type("def answer(x):\nreturn x")
     press(page, 0, "Check")
@@ -290,7 +296,7 @@ def test_a_solution_is_shown_after_a_try(read):
 
 def test_an_error_in_an_answer_is_marked_and_its_try_not_lost(read):
     page = read(TASKS)
-    press(page, 1, "Write here")
+    edit(page, 1, "Write here")
     page.keyboard.type("wrong = 1\nwrong\n")
     press(page, 1, "Check")
     assert "NameError on line 2: as asked" in verdict(page, 1)
@@ -303,11 +309,11 @@ def test_an_error_in_an_answer_is_marked_and_its_try_not_lost(read):
 
 def use_all(page, name):
     """Open an editor, run, and show an error."""
-    press(page, 0, "Edit" if name == PAGE else "Write here")
+    edit(page, 0, "Edit" if name == PAGE else "Write here")
     page.keyboard.type("wrong\n")
     press(page, 0, "Run" if name == PAGE else "Check")
     page.locator(".pa-trace").first.wait_for()
-    press(page, 1, "Edit" if name == PAGE else "Write here")
+    edit(page, 1, "Edit" if name == PAGE else "Write here")
 
 
 @pytest.mark.parametrize("name", [PAGE, TASKS])

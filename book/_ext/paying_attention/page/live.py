@@ -1,10 +1,10 @@
-"""Cells that run on the page: in a lesson those tagged ``live``, among the exercises those that ask for a function.
+"""Cells that run on the page: in a lesson those tagged ``live``, of exercises those that ask for a function.
 
-A live cell is on the page as ever, source and stored output; behind the source stands what ``live.js`` needs to
-put a bar with *Run* and *Edit* there. What a page's live cells need before them, imports say, comes from cells
-tagged ``live-setup``, wherever those are shown. Not every import can run in a browser, and a cell that only
-defines something has nothing to show, so a cell's metadata may say more: ``"live": {"source": [...]}`` is what
-runs on the page in the cell's stead, ``{"then": [...]}`` what follows it there, both as lists of lines.
+A live cell is on the page as ever, source and stored output; behind the source stands what ``live.js`` needs
+to put a bar with *Run* and *Edit* there. What a page's live cells need before them, imports say, comes from
+cells tagged ``live-setup``, wherever those are shown. Not every import can run in a browser, and a cell that
+only defines something has nothing to show, so a cell's metadata may say more: ``"live": {"source": [...]}``
+is what runs on the page in the cell's stead, ``{"then": [...]}`` what follows it there, both lists of lines.
 
 An exercise brings its solution, from the page of solutions, in a ``template`` that nothing shows unasked.
 """
@@ -86,7 +86,7 @@ class LiveCells(SphinxPostTransform):
 
     def run(self, **_: object) -> None:
         """Put a place for the bar behind the source of each."""
-        cells = [cell for cell in self.document.findall(is_cell)]
+        cells = list(self.document.findall(is_cell))
         told = [
             (
                 {tag for tag in ("live", "live-setup", *OUT_OF_SIGHT) if has_tag(cell, tag)},
@@ -134,7 +134,7 @@ def solution(document: nodes.document, id: str) -> tuple[str, str] | None:
 
 
 class LiveExercises(SphinxPostTransform):
-    """Give the exercises that ask for a function a place for their editor, once all exercises are rearranged."""
+    """Give the exercises that ask for a function a place for their editor, once they are rearranged."""
 
     formats = ("html",)
 
