@@ -21,7 +21,7 @@ async function start({ loader, asm, wasm, stdlib, lock, book }) {
     stdout: () => {}, stderr: () => {},   // host.py takes what a cell prints
   });
   python.unpackArchive(await book.arrayBuffer(), "tar", { extractDir: "/book" });
-  answer = python.runPython("import sys; sys.path.insert(0, '/book'); import host; host.answer");
+  answer = python.runPython("import sys; sys.path[:0] = ['/book']; sys.path += ['/book/absent']; import host; host.answer");
 }
 
 onmessage = async ({ data: { id, parts, request } }) => {

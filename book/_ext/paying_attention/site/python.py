@@ -50,7 +50,7 @@ def pyodide() -> bytes | None:
 def own() -> bytes:
     """Return the archive of what is the book's; the same for the same files."""
     files = {"exercises.json": json.dumps(exercises(), sort_keys=True).encode()}
-    for path in [*LIVE.rglob("*.py"), LIVE / "worker.js"]:
+    for path in [*LIVE.rglob("*.py"), *LIVE.rglob("*.txt"), LIVE / "worker.js"]:
         files[path.relative_to(LIVE).as_posix()] = path.read_bytes()
     for path in [*LIBRARY.rglob("*.py"), *LIBRARY.rglob("*.toml")]:
         if path.relative_to(LIBRARY).parts[0] not in LEFT_OUT:
