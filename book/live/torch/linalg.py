@@ -23,8 +23,8 @@ def _named(function: Any) -> Any:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return _NAMES[name]
+    if name.startswith("__"):
+        raise AttributeError(name)
     missing.refuse(f"torch.linalg.{name}")
 
 
@@ -161,7 +161,7 @@ def _jacobi(m: list[list[float]]) -> list[float]:
 
 @_named
 def eigvals(A: Tensor) -> Tensor:
-    """Return the eigenvalues as complex numbers. Their order may differ from PyTorch's, which has none."""
+    """Return the eigenvalues as complex numbers, mostly in the order in which LAPACK finds them."""
     matrices, lead = _matrices("eigvals", A)
     found = []
     for rows in matrices:
@@ -176,9 +176,11 @@ def eigvals(A: Tensor) -> Tensor:
 def _in_pairs(values: list[complex]) -> list[complex]:
     """Make what a real matrix has exact: real ones, and pairs that mirror each other."""
     size = max(map(abs, values), default=1.0) or 1.0
-    found = [complex(z.real) for z in values if abs(z.imag) <= 1e-9 * size]
+    found = []
     for z in values:
-        if z.imag > 1e-9 * size:
+        if abs(z.imag) <= 1e-9 * size:
+            found.append(complex(z.real))
+        elif z.imag > 0:
             found += [z, z.conjugate()]
     return found if len(found) == len(values) else values
 
@@ -209,7 +211,7 @@ def _eigenvalues(m: list[list[complex]]) -> list[complex]:
         m = _qr_step(m)
         for i in range(n):
             m[i][i] += shift
-    return found
+    return found[::-1]  # they were split off from the end of the diagonal
 
 
 def _qr_step(m: list[list[complex]]) -> list[list[complex]]:
@@ -428,3 +430,5 @@ def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 for _name, _function in (("inverse", inv), ("det", det), ("matrix_power", matrix_power)):
     FUNCTIONS[_name] = METHODS[_name] = watched(_function, _name)
+
+globals().update(_NAMES)  # calls of them are watched

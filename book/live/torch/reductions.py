@@ -326,11 +326,25 @@ def along(input: Tensor, dim: int, function: Callable[[list], list], kind: dtype
 def _softmax(xs: list) -> list:
     top = max(xs, default=0.0)
     if not math.isfinite(top) or any(map(operator.ne, xs, xs)):
-        if top == -math.inf or top == math.inf or any(map(operator.ne, xs, xs)):
-            return [math.nan] * len(xs)
+        return [math.nan] * len(xs)
     exp = math.exp
     powers = [exp(x - top) for x in xs]
     total = sum(powers)
+    return [x / total for x in powers]
+
+
+def _softmax_single(xs: list) -> list:
+    """Round at each step, as PyTorch does: a sum in another order then is another one in its last digit."""
+    top = max(xs, default=0.0)
+    if not math.isfinite(top) or any(map(operator.ne, xs, xs)):
+        return [math.nan] * len(xs)
+    exp, settle = math.exp, dtypes.float32.settle
+    powers = settle([exp(x - top) for x in xs])
+    total = 0.0
+    for x in powers:
+        total += x
+        far = total * 536870913.0  # 2**29 + 1, which leaves the first 24 bits
+        total = far - (far - total)
     return [x / total for x in powers]
 
 
@@ -358,7 +372,8 @@ def _soft(names: tuple[str, ...], kernel: str, function: Callable, doc: str) -> 
         last = not input.ndim or one_axis(dim, input.ndim) == input.ndim - 1
         one_axis(dim, input.ndim)
         _needs_real(kernel.format("lastdim_" if last else "") if "{" in kernel else kernel, input, input.dtype)
-        return along(input, dim, function, input.dtype)
+        one = _softmax_single if function is _softmax and input.dtype is dtypes.float32 else function
+        return along(input, dim, one, input.dtype)
 
     made.__doc__ = doc
     return operation(*names)(made)

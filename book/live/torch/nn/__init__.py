@@ -9,6 +9,9 @@ from torch.nn import functional, init, modules, parameter
 from torch.nn.modules import (
     ELU,
     GELU,
+    GRU,
+    LSTM,
+    RNN,
     Dropout,
     Embedding,
     Flatten,
@@ -43,7 +46,7 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "ELU", "GELU", "Buffer", "Dropout", "Embedding", "Flatten", "Identity", "LayerNorm", "Linear", "Module",
+    "ELU", "GELU", "GRU", "LSTM", "RNN", "Buffer", "Dropout", "Embedding", "Flatten", "Identity", "LayerNorm", "Linear", "Module",
     "ModuleDict", "ModuleList", "Parameter", "RMSNorm", "RNNCell", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax",
     "Softplus", "Tanh", "functional", "init", "modules", "parameter",
 ]  # fmt: skip

@@ -23,8 +23,6 @@ def _named(function: Callable) -> Callable:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return _NAMES[name]
     if name in KNOWN:
         missing.refuse(f"torch.nn.functional.{name}")
     raise AttributeError(f"module 'torch.nn.functional' has no attribute '{name}'")
@@ -63,9 +61,8 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return elementwise.put(input, found) if inplace else found
 
 
-for _name in ("sigmoid", "tanh", "normalize_"):
-    if _name in FUNCTIONS:
-        _NAMES[_name] = FUNCTIONS[_name]
+for _name in ("sigmoid", "tanh"):
+    _NAMES[_name] = FUNCTIONS[_name]
 
 
 def _mapped(function: Callable[[float], float], input: Tensor) -> Tensor:
@@ -171,6 +168,9 @@ def layer_norm(
 ) -> Tensor:
     """Bring the last axes to mean zero and variance one."""
     axes = _last_axes("layer_norm", input, normalized_shape)
+    if input.dtype.itemsize == 2:  # computed in float32
+        x, w, b = (None if one is None else elementwise.to_dtype(one, dtypes.float32) for one in (input, weight, bias))
+        return elementwise.to_dtype(layer_norm(x, normalized_shape, w, b, eps), input.dtype)
     middle = reductions.mean(input, axes, True)
     variance = reductions.var(input, dim=axes, keepdim=True, correction=0)
     off = elementwise.sub(input, middle)
@@ -194,6 +194,9 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     """Bring the last axes to a mean square of one."""
     axes = _last_axes("rms_norm", input, normalized_shape)
     eps = dtypes.finfo(input.dtype).eps if eps is None else eps
+    if input.dtype.itemsize == 2:  # computed in float32
+        x, w = (None if one is None else elementwise.to_dtype(one, dtypes.float32) for one in (input, weight))
+        return elementwise.to_dtype(rms_norm(x, normalized_shape, w, eps), input.dtype)
     size = reductions.mean(elementwise.square(input), axes, True)
     found = elementwise.mul(input, elementwise.rsqrt(elementwise.add(size, eps)))
     return found if weight is None else elementwise.mul(found, weight)
@@ -377,3 +380,6 @@ def scaled_dot_product_attention(
         empty = reductions.all_(elementwise.eq(scores, -math.inf), -1, True)
         weights = elementwise.masked_fill(weights, empty, 0.0)
     return products.matmul(weights, value)
+
+
+globals().update(_NAMES)  # calls of them are watched

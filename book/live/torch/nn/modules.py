@@ -589,6 +589,54 @@ class RNNCell(Module):
         return f"{self.input_size}, {self.hidden_size}"
 
 
+class _Recurrent(Module):
+    """A recurrent network, of which the page has the parameters and the notebook all else."""
+
+    _gates = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False, **rest: Any,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if rest.pop("nonlinearity", "tanh") not in ("tanh", "relu") or any(rest.values()):
+            missing.refuse(f"torch.nn.{type(self).__name__}", f" with {', '.join(rest)}")
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.bias, self.batch_first, self.bidirectional, self.dropout = bias, batch_first, bidirectional, dropout
+        rows, ways = self._gates * hidden_size, 1 + bidirectional
+        bound = 1 / math.sqrt(hidden_size) if hidden_size > 0 else 0
+        for layer, way in itertools.product(range(num_layers), range(ways)):
+            end = f"_l{layer}" + ("_reverse" if way else "")
+            width = hidden_size * ways if layer else input_size
+            self.register_parameter(f"weight_ih{end}", _first(rows, width))
+            self.register_parameter(f"weight_hh{end}", _first(rows, hidden_size))
+            if bias:
+                self.register_parameter(f"bias_ih{end}", _first(rows))
+                self.register_parameter(f"bias_hh{end}", _first(rows))
+        for one in self.parameters():
+            init.uniform_(one, -bound, bound)
+
+    def forward(self, *args: Any) -> Any:
+        """Refuse."""
+        missing.refuse(f"calling torch.nn.{type(self).__name__}")
+
+
+class RNN(_Recurrent):
+    """A plain recurrent network."""
+
+
+class GRU(_Recurrent):
+    """One with three gates."""
+
+    _gates = 3
+
+
+class LSTM(_Recurrent):
+    """One with four gates."""
+
+    _gates = 4
+
+
 def absent(name: str) -> type[Module]:
     """Return a class that nothing is of, and that says so when one is made."""
 
