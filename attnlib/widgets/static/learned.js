@@ -158,14 +158,12 @@ function build(tools) {
     part.hidden = !exchange;
     more.hidden = exchange;
     back.disabled = !handed;
-    if (exchange) {
-      const most = Math.max(...theirs.hidden.at(-1).map(Math.abs), ...own.hidden.at(-1).map(Math.abs));
-      bars(pictures[0], theirs.hidden.at(-1), most, "pa-theirs");
-      bars(pictures[1], hidden.at(-1), most, handed ? "pa-theirs" : "pa-own");
-      names[0].textContent = `meaning after \u201c\u2026 ${other.slice(-3).join(" ")}\u201d`;
-      names[1].textContent = `meaning after \u201c\u2026 ${words.slice(-3).join(" ")}\u201d${handed ? ", exchanged" : ""}`;
-      putOther(others.indexOf(other.join(" ")));
-    }
+    const most = Math.max(...theirs.hidden.at(-1).map(Math.abs), ...own.hidden.at(-1).map(Math.abs));
+    bars(pictures[0], theirs.hidden.at(-1), most, "pa-theirs");
+    bars(pictures[1], hidden.at(-1), most, handed ? "pa-theirs" : "pa-own");
+    names[0].textContent = `meaning after \u201c\u2026 ${other.slice(-3).join(" ")}\u201d`;
+    names[1].textContent = `meaning after \u201c\u2026 ${words.slice(-3).join(" ")}\u201d${handed ? ", exchanged" : ""}`;
+    putOther(others.indexOf(other.join(" ")));
     return [said.textContent, note.textContent].join(" ");
   }
 
