@@ -83,10 +83,10 @@ def hand_set_weights() -> dict[str, Tensor]:
     The values of both say what the word is, and the second counts a quarter.
     """
     W = {name: torch.zeros(10, 10, dtype=torch.float64) for name in ("q", "k", "v", "o")}
-    someone, male, good, asks, asks_male, does = range(6)
-    asked = {(asks, 0): 7, (asks_male, 1): 4, (asks, 2): 4, (does, 2): -2, (good, 3): 2, (does, 4): -4}
-    met = {(someone, 0): 1, (male, 1): 1, (6, 2): 1, (good, 3): 1, (someone, 4): 1}
-    for name, entries in (("q", asked), ("k", met)):
+    someone, male, good, who, who_male, does = range(6)
+    of_query = {(who, 0): 7, (who_male, 1): 4, (who, 2): 4, (does, 2): -2, (good, 3): 2, (does, 4): -4}
+    of_key = {(someone, 0): 1, (male, 1): 1, (6, 2): 1, (good, 3): 1, (someone, 4): 1}
+    for name, entries in (("q", of_query), ("k", of_key)):
         for at, much in entries.items():
             W[name][at] = much
     for hand, (turn, much) in enumerate(zip(TURNS, (7, 6), strict=True)):

@@ -3,7 +3,7 @@ const STEPS = ["words", "Q K V", "scores", "mask", "softmax", "average", "output
 const [WORDS, QKV, SCORES, MASK, SOFTMAX, AVERAGE, OUTPUT] = range(STEPS.length);
 const PAUSE = 2600;              // milliseconds a step is shown when playing
 const SURE = 0.9;                // from which cosine on an output is called like a word
-const ASKS = 3;                  // which number of a word says that it stands for another
+const ASKS = 3;                  // which number of a word says for its query that it stands for another
 const MEANT = [0, 1, 2, 5];      // the numbers of a word that values have
 const THUMB = [46, 34];          // a step in small, in drawing units
 
