@@ -269,10 +269,24 @@ def translate(text: str, line: str) -> str:
             return "A sum or a maximum along an axis drops that axis; `keepdim=True` keeps it."
         return "The two have different sizes along one axis: look at their `.shape`, the last axes first."
     if "cannot be multiplied" in text or "to have same size" in text or "Expected size for first two" in text:
-        return "In `a @ b` the last axis of `a` must be as long as the last but one of `b`: transpose one?"
+        return _advise_product(text)
     if "same dtype" in text or "to have the same dtype" in text:
         return "One is of whole numbers or of another precision: `x.float()` turns it."
     return ""
+
+
+def _advise_product(text: str) -> str:
+    """Say what a product of two tables needs, and that one may have to be transposed only where that helps."""
+    must = "In `a @ b` the last axis of `a` must be as long as the last but one of `b`"
+    sizes = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", text)
+    if not sizes:
+        return f"{must}: look at their `.shape`."
+    rows, inner, other, columns = map(int, sizes.groups())
+    if inner == columns:
+        return f"{must}: transpose `b`?"
+    if rows == other:
+        return f"{must}: transpose `a`?"
+    return f"{must}, {inner} and {other} here. Transposing one does not make them alike: which of the two has another size than you meant?"
 
 
 def explain(error: BaseException) -> str:

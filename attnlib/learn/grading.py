@@ -149,6 +149,17 @@ def _made(mistakes: Iterable[tuple[Callable, str]], case: tuple) -> Iterator[tup
             yield numbers(wrong(*case)), words
 
 
+def fresh(thing: object) -> object:
+    """Return a copy of what an answer could change: tensors, and lists, tuples, dicts and sets of them."""
+    if isinstance(thing, Tensor):
+        return thing.clone()
+    if isinstance(thing, dict):
+        return {key: fresh(value) for key, value in thing.items()}
+    if type(thing) in (list, tuple, set):
+        return type(thing)(map(fresh, thing))
+    return thing
+
+
 def by_cases(
     answer: object,
     reference: Callable,
@@ -165,7 +176,7 @@ def by_cases(
     Args:
         answer: The learner's function.
         reference: What it should do.
-        cases: The arguments of each call. An answer that fits the first alone is told where it fails.
+        cases: The arguments of each call, which are copied for it (`fresh`). An answer that fits the first alone is told where it fails.
         mistakes: Functions that make known mistakes, each with the words for it.
         ready_made: PyTorch functions that a right answer may not call, and what is said of it.
         read: Makes a tensor of what the learner's function returns.
@@ -176,7 +187,7 @@ def by_cases(
         where = f"right at first, but not for `{spell_call(answer, case)}`: " if n else ""
         try:
             with Calls() as calls:
-                result = call(answer, *(x.clone() if isinstance(x, Tensor) else x for x in case))
+                result = call(answer, *map(fresh, case))
             got = read(result)
         except Exception as error:
             if not n or isinstance(error, (AnswerError, NotWrittenError)):

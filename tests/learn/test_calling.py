@@ -200,7 +200,14 @@ def test_an_error_comes_with_its_line_and_is_cut():
         (lambda x: x + x.mT, "look at their `.shape`"),
         (lambda x: x.softmax(-1) + x.mT, "look at their `.shape`"),
         (lambda x: x + x.T, "`.mT` turns the last two"),
-        (lambda x: x @ x, "the last but one of `b`"),
+        (lambda x: x @ x, "the last but one of `b`: transpose `b`?"),
+        (lambda x: x.mT @ x.mT, "the last but one of `b`: transpose `b`?"),
+        (lambda x: x @ torch.ones(2, 5), "transpose `a`?"),
+        (lambda x: x @ torch.ones(4, 5), "3 and 4 here. Transposing one does not make them alike"),
+        (
+            lambda x: torch.bmm(x[None], torch.ones(1, 4, 5)),
+            "the last but one of `b`: look at their `.shape`",
+        ),
         (lambda x: x.long() @ x.T, "`x.float()` turns it"),
     ],
 )

@@ -18,6 +18,20 @@ from attnlib.learn.grading import by_cases, close, compare, name_number, normal,
 from attnlib.linear import elu_plus_one, linear_attention
 
 
+READY_MADE = {  # as PyTorch calls them inside
+    *(
+        "softmax",
+        "log_softmax",
+        "softmin",
+        "special_softmax",
+        "special_log_softmax",
+        "_softmax",
+        "_log_softmax",
+    ),
+    *("gumbel_softmax", "scaled_dot_product_attention"),
+}
+
+
 def _random(*shape: int, seed: int) -> Tensor:
     return normal(*shape, seed=seed).double()
 
@@ -30,6 +44,7 @@ def crossover(answer: object, says: dict[str, str]) -> str | None:
             (d, says["at_d"]),
             (2 * d * Hkv / H, says["all_shrink"]),
             (d * (1 + Hkv / H) / 2, says["half"]),
+            (d * (1 + Hkv / H) * 2, says["twice"]),
             (d * (1 / 2 + Hkv / H), says["no_output"]),
             (d * (3 + Hkv / H) / 2, says["one_shrinks"]),
             (d * (1 + H / Hkv), says["upside_down"]),
@@ -43,7 +58,8 @@ def crossover(answer: object, says: dict[str, str]) -> str | None:
 
 def cache(answer: object, says: dict[str, str]) -> str | None:
     """Grade the bytes of a KV cache."""
-    for B, layers, d, H, Hkv, n, width in ((5, 10, 768, 12, 3, 1000, 4), (7, 32, 4096, 32, 8, 700, 2)):
+    # in the first sizes no two mistakes meet, nor does one undo another
+    for B, layers, d, H, Hkv, n, width in ((7, 11, 1280, 20, 4, 1000, 3), (5, 32, 4096, 32, 8, 700, 2)):
         D = d // H
         right = 2 * B * layers * Hkv * D * n * width
         known = [
@@ -54,6 +70,7 @@ def cache(answer: object, says: dict[str, str]) -> str | None:
             (right / 2 * H / Hkv, says["half_of_query_heads"]),
             (right * 8, says["bits"]),
             (right / width, says["numbers"]),
+            *((right * built_in / width, says["width_unused"]) for built_in in (2, 4)),
             (right * H, says["wide_heads"]),
             (right * n, says["scores"]),
             (right / D, says["one_number"]),
@@ -68,10 +85,12 @@ def cache(answer: object, says: dict[str, str]) -> str | None:
 
 def window_pairs(answer: object, says: dict[str, str]) -> str | None:
     """Grade how many pairs a causal sliding window has."""
-    for n, window in ((10, 3), (7, 1), (1000, 64), (4, 9)):
+    for n, window in ((11, 4), (7, 1), (1000, 64), (4, 9)):
         known = [
             (n * n, says["every_pair"]),
             (n * window, says["always_full"]),
+            ((n - window + 1) * window, says["full_alone"]),
+            (n * window - window, says["one_query_less"]),
             (sum(min(i, window - 1) for i in range(n)), says["not_itself"]),
             (sum(min(i, window) for i in range(n)), says["before_itself"]),
             (sum(min(i + 1, window + 1) for i in range(n)), says["one_too_many"]),
@@ -213,7 +232,7 @@ def one_pass(answer: object, says: dict[str, str]) -> str | None:
         (lambda s, v, _: s.exp() @ v, says["not_divided"]),
     ]
 
-    own = {"softmax"}, says["ready_made"]
+    own = READY_MADE, says["ready_made"]
     wrong = by_cases(_on_blocks(answer), lambda s, v, _: s.softmax(0) @ v, cases, mistakes, ready_made=own)
     return wrong or _extreme_scores(answer, says) or _keeps_blocks(answer, says)
 

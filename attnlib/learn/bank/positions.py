@@ -68,7 +68,40 @@ def order_test(answer: object, says: dict[str, str]) -> str | None:
         return says["always_the_same"].format(found=found[0])
     if blind and len(errs) > len(found) / 2:  # also where one order shows too little
         return says["inverted"]
-    return errs[0] if errs else None
+    return errs[0] if errs else _too_few_orders(answer, x, says)
+
+
+def _too_few_orders(answer: Callable, x: Tensor, says: dict[str, str]) -> str | None:
+    """Note the orders that a test tries, and give it a layer that sees the order but treats those alike."""
+    orders = _tried_orders(answer, x)
+    if len(orders) == 1:
+        return says["one_order"].format(order=orders[0])
+    alike = torch.arange(len(x) ** 2).reshape(len(x), -1)  # pairs of tokens with one number are treated alike
+    for _ in alike.flatten():
+        for order in orders:
+            alike = torch.minimum(alike, alike[order][:, order])
+    others = ~torch.eye(len(x)).bool()
+    if not orders or len(alike[others].unique()) == 1:
+        return None  # no layer can treat their orders alike and not all
+    bias = torch.sin(alike.double())
+    seen = numbers(call(answer, lambda x: attention(x, x, x, bias=bias), x.clone()))
+    return None if bool(seen) else says["few_orders"].format(number=len(orders))
+
+
+def _tried_orders(answer: Callable, x: Tensor) -> list[list[int]]:
+    """Return the orders in which a test gives the tokens to a layer that sees none; what else it gives is left out."""
+    tried = []
+
+    def layer(given: Tensor) -> Tensor:
+        if given.shape == x.shape:
+            same = (given[:, None] == x).all(-1)
+            order = same.double().argmax(-1).tolist()
+            if same.any(-1).all() and order != sorted(order) and order not in tried:
+                tried.append(order)
+        return _blind(given)
+
+    call(answer, layer, x.clone())
+    return tried
 
 
 def _shift(angle: Callable[[float, float], float]) -> Callable:

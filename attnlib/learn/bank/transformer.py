@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
+from numbers import Integral
 
 import torch
 from torch import Tensor
 
 from attnlib.functional import attention
 from attnlib.learn.calling import AnswerError, call, tell_error
-from attnlib.learn.grading import by_cases, normal, numbers, scalar
+from attnlib.learn.grading import by_cases, describe, normal, numbers, scalar
 from attnlib.learn.judging import by_name
 from attnlib.positions import rotary
 
@@ -328,6 +329,29 @@ def _over_sum(p: Tensor, **axes) -> Tensor:
     return p / p.sum(**axes)
 
 
+def _over_the_batch() -> list[Callable]:
+    """Return the ways to take the softmax over the texts instead of the tokens."""
+    return [
+        lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf).softmax(0),
+        lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf).softmax(0).nan_to_num(0),
+        lambda x, t, k: (x / t).softmax(0),
+        lambda x, t, k: (x / t).softmax(0) * _kept(x, k),
+        lambda x, t, k: _over_sum((x / t).softmax(0) * _kept(x, k), dim=-1, keepdim=True),
+        lambda x, t, k: _cut_off((x / t).softmax(0), k),
+        lambda x, t, k: _over_sum(_cut_off((x / t).softmax(0), k), dim=-1, keepdim=True),
+        lambda x, t, k: _over_sum(_cut_off((x / t).softmax(-1), k), dim=0, keepdim=True),
+    ]
+
+
+def _over_everything() -> list[Callable]:
+    """Return the ways to take one softmax over the texts and the tokens."""
+    return [
+        lambda x, t, k: (x / t).flatten().softmax(0).reshape(x.shape),
+        lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf).flatten().softmax(0).reshape(x.shape),
+        lambda x, t, k: (x / t).flatten().softmax(0).reshape(x.shape) * _kept(x, k),
+    ]
+
+
 def sampling(answer: object, says: dict[str, str]) -> str | None:
     """Grade the probabilities that a token is drawn with: temperature, then the k most likely."""
     cases = [
@@ -368,7 +392,8 @@ def sampling(answer: object, says: dict[str, str]) -> str | None:
         ),
         (lambda x, t, k: _kept(x, k) / k, says["equally_likely"]),
         (lambda x, t, k: _kept(x, 1).double(), says["most_likely"]),
-        (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf).softmax(0), says["over_the_batch"]),
+        *((wrong, says["over_the_batch"]) for wrong in _over_the_batch()),
+        *((wrong, says["over_everything"]) for wrong in _over_everything()),
         (lambda x, t, k: (x / t).masked_fill(~_kept(x, k), -math.inf), says["logits"]),
         (lambda x, t, k: (x / t).topk(k, -1).values.softmax(-1), says["k_alone"]),
         (lambda x, t, k: _among(_kept(x.abs(), k), x / t), says["farthest_from_zero"]),
@@ -418,6 +443,12 @@ def _masked(mask: Callable) -> Callable:
     return step
 
 
+def _neighbours(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
+    places = _behind(len(q), len(kept_k))
+    keys = torch.cat([kept_k, rotary(k, places, interleaved=True)])
+    return attention(rotary(q, places, interleaved=True), keys, torch.cat([kept_v, v]), causal=True)
+
+
 def _new_first(q: Tensor, k: Tensor, v: Tensor, kept_k: Tensor, kept_v: Tensor) -> Tensor:
     places = _behind(len(q), len(kept_k))
     keys, values = torch.cat([rotary(k, places), kept_k]), torch.cat([v, kept_v])
@@ -454,6 +485,7 @@ def continued(answer: object, says: dict[str, str]) -> str | None:
         (_continued(None, _behind), says["queries_not_turned"]),
         (_placed(lambda T, S: torch.full((T,), S)), says["one_position"]),
         (_new_first, says["new_first"]),
+        (_neighbours, says["neighbours"]),
         (_placed(None), says["nothing_turned"]),
         (_placed(lambda T, S: _behind(T, S) + 1), says["one_late"]),
         (_placed(lambda T, S: _behind(T, S) - 1), says["one_early"]),
@@ -541,15 +573,14 @@ PLAN = ("vocab_size", "embed_dim", "num_heads", "num_layers", "hidden_dim")
 
 
 def _whole(name: str, number: object, says: dict[str, str]) -> int:
-    got = numbers(number)
-    if got.numel() != 1 or got.item() != int(got.item()) or got.item() < 1:
-        raise AnswerError(says["not_whole"].format(name=name))
-    return int(got.item())
+    if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
+        raise AnswerError(says["not_whole"].format(name=name, got=describe(number)))
+    return int(number)
 
 
 def plan(answer: object, says: dict[str, str]) -> str | None:
     """Grade the sizes of a model under five conditions."""
-    answer = by_name(PLAN, answer)
+    answer = by_name(PLAN, answer if isinstance(answer, Mapping) else {})
     V, C, H, layers, hidden = (_whole(name, answer[name], says) for name in PLAN)
     if V != 2048:
         return says["vocabulary"].format(size=V)

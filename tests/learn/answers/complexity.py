@@ -165,6 +165,19 @@ def with_softmax(blocks):
     return out
 
 
+def with_log_softmax(log_softmax):
+    def answer(blocks):
+        log_sum, out = torch.tensor(-math.inf).double(), 0.0
+        for scores, values in blocks:
+            own = scores.logsumexp(0)
+            new = torch.logaddexp(log_sum, own)
+            part = log_softmax(scores, 0).exp() @ values
+            out, log_sum = out * (log_sum - new).exp() + part * (own - new).exp(), new
+        return out
+
+    return answer
+
+
 def online_by(shift, start=-math.inf):
     """Subtracts another number than the largest score so far."""
 
@@ -672,6 +685,7 @@ WRONG = [
     ("7.2", lambda d, H, Hkv: d, "at n = d the core is the smaller"),
     ("7.2", lambda d, H, Hkv: 2 * d * Hkv / H, "queries and output do not shrink"),
     ("7.2", lambda d, H, Hkv: d * (1 + Hkv / H) / 2, "a multiply-add was counted once, or two of the four"),
+    ("7.2", lambda d, H, Hkv: 2 * d * (1 + Hkv / H), "twice too much"),
     ("7.2", lambda d, H, Hkv: d * (1 + Hkv // H), "A whole division `Hkv // H`"),
     ("7.2", lambda d, H, Hkv: d * (0.5 + Hkv / H), "the projection of the output is missing"),
     ("7.2", lambda d, H, Hkv: d * (3 + Hkv / H) / 2, "K and V both do"),
@@ -690,6 +704,9 @@ WRONG = [
     ("7.3", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * d // H * n * n * w, "it grows with n, not n²"),
     ("7.3", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * n * w, "d / H numbers for a token"),
     ("7.3", lambda *a: 1, "1 is too small"),
+    ("7.3", lambda *a: cached(*a[:-1], 2), "`width` is not used"),
+    ("7.3", lambda *a: cached(*a[:-1], 4), "`width` is not used"),
+    ("7.3", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * d * n, "is too"),
     ("7.4", lambda n, w: n * n, "that is every pair"),
     ("7.4", lambda n, w: n * w, "the first attends to itself alone"),
     ("7.4", lambda n, w: windowed(n, w) - n, "own position is in its window"),
@@ -699,6 +716,8 @@ WRONG = [
     ("7.4", lambda n, w: n * (n + 1) // 2, "the whole triangle"),
     ("7.4", lambda n, w: n * w - w * (w - 1) // 2, "a window longer than the text"),
     ("7.4", lambda n, w: 1, "1 is too small"),
+    ("7.4", lambda n, w: (n - w + 1) * w, "are left out: they have pairs too"),
+    ("7.4", lambda n, w: n * w - w, "a whole window is taken away"),
     ("7.5", lambda g, w: w / (2 * g), "upside down"),
     ("7.5", lambda g, w: 4 * g / w, "both read"),
     ("7.5", lambda g, w: g / w, "half of it"),
@@ -732,6 +751,10 @@ WRONG = [
     ("7.7", each_block(lambda x: x.sum(0)), "a softmax for each block"),
     ("7.7", each_block(lambda x: x[-1]), "the last block alone"),
     ("7.7", with_softmax, "it calls softmax"),
+    ("7.7", with_log_softmax(torch.log_softmax), "it calls softmax, or a function that contains it"),
+    ("7.7", with_log_softmax(torch.special.log_softmax), "it calls softmax"),
+    ("7.7", with_log_softmax(F.log_softmax), "it calls softmax"),
+    ("7.7", with_log_softmax(lambda s, dim: F.softmin(-s, dim).log()), "it calls softmax"),
     ("7.7", all_at_once, "use each as it comes"),
     ("7.7", no_maximum, "`exp` overflows"),
     ("7.7", online_by(torch.max, start=0.0), "does your maximum start at 0"),

@@ -39,6 +39,30 @@ def by_matrix(fn, x):
     return max((fn(p @ x) - p @ fn(x)).abs().max() for p in tables) > 1e-8
 
 
+def swap_and_cycle(fn, x):
+    """Two orders from which all others come."""
+    turned, moved = [1, 0, *range(2, len(x))], [*range(1, len(x)), 0]
+    return any(not allclose(fn(x[order]), fn(x)[order]) for order in (turned, moved))
+
+
+def own_tokens(fn, x):
+    orders = [torch.randperm(len(x)) for _ in range(20)]
+    other = torch.randn_like(x)
+    return any(not allclose(fn(other[order]), fn(other)[order]) for order in orders)
+
+
+def several_orders(*orders):
+    orders = [list(order) for order in orders]
+    return lambda fn, x: any(not allclose(fn(x[order]), fn(x)[order]) for order in orders)
+
+
+def one_random_order(fn, x):
+    order = torch.randperm(len(x))
+    while min((order[1:] - order[:-1]) % len(x)) == max((order[1:] - order[:-1]) % len(x)) or order[2] == 2:
+        order = torch.randperm(len(x))  # not one that another sentence is for
+    return not allclose(fn(x[order]), fn(x)[order])
+
+
 def one_order(order, same=allclose):
     return lambda fn, x: not same(fn(x[order]), fn(x)[order])
 
@@ -217,7 +241,7 @@ RIGHT = {
         {name: np.bool_(value) for name, value in KNOWS.items()},
         {name: tensor(value) for name, value in KNOWS.items()},
     ],
-    "8.2": [every_order, random_orders, swaps, by_matrix],
+    "8.2": [every_order, random_orders, swaps, by_matrix, swap_and_cycle, own_tokens],
     "8.3": [
         CLOCK,
         {"angle": 3.0, "turn": 200 * math.pi, "slowest": 2 * math.pi * 10000 ** (62 / 64)},
@@ -287,6 +311,12 @@ WRONG = [
     ("8.2", one_order([1, 2, 3, 4, 5, 0]), "Moved round as a whole"),
     ("8.2", one_order([1, 0, 2, 3, 4, 5]), "may be the ones that matter"),
     ("8.2", summed, "row by row, not their sum"),
+    ("8.2", one_order([5, 0, 4, 1, 3, 2]), "one order only, [5, 0, 4, 1, 3, 2]"),
+    ("8.2", one_order([3, 5, 1, 0, 2, 4]), "one order only"),
+    ("8.2", one_random_order, "one order only"),
+    ("8.2", several_orders([5, 4, 3, 2, 1, 0], [1, 2, 3, 4, 5, 0]), "distances round a ring"),
+    ("8.2", several_orders([1, 0, 3, 2, 5, 4], [2, 3, 4, 5, 0, 1]), "your test tries 2 orders"),
+    ("8.2", several_orders([1, 2, 0, 3, 4, 5], [0, 1, 2, 4, 5, 3], [1, 0, 2, 4, 3, 5]), "is missed"),
     ("8.2", lambda fn, x: False, "says False of every function"),
     ("8.2", lambda fn, x: True, "says True of every function"),
     ("8.2", lambda fn, x: not every_order(fn, x), "the other way round"),

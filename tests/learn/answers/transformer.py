@@ -12,7 +12,7 @@ import torch.nn.functional as F
 
 from attnlib import attention, causal_mask, rotary
 
-COUNTED = {"attention": 65536, "mlp": 131072, "hidden": 341}
+COUNTED = {"attention": 57600, "mlp": 122880, "hidden": 341}
 COSTS = {"nothing": math.log(50257), "perplexity": math.exp(2.4), "bits": 2.4 / math.log(2) / 2.5}
 LEFT = {"size": 5, "before": 1 / 5, "after": 2**-12}
 
@@ -306,6 +306,12 @@ def at_one_place(q, k, v, kept_k, kept_v):
     return attention(rotary(q, place), keys, torch.cat([kept_v, v]), causal=True)
 
 
+def neighbours_paired(q, k, v, kept_k, kept_v):
+    places = torch.arange(len(q)) + len(kept_k)
+    q, k = (rotary(x, places, interleaved=True) for x in (q, k))
+    return attention(q, torch.cat([kept_k, k]), torch.cat([kept_v, v]), causal=True)
+
+
 def new_before_kept(q, k, v, kept_k, kept_v):
     places = torch.arange(len(q)) + len(kept_k)
     keys = torch.cat([rotary(k, places), kept_k])
@@ -345,6 +351,17 @@ def grams(tokens, n):
     return [tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1)]
 
 
+def repeats_eating(tokens, n):
+    """Right, but it empties the list it was given."""
+    seen, again, places = set(), 0, 0
+    while len(tokens) >= n:
+        again += tuple(tokens[:n]) in seen
+        seen.add(tuple(tokens[:n]))
+        places += 1
+        tokens.pop(0)
+    return again / places
+
+
 def shared(count):
     return lambda tokens, n: count(grams(tokens, n)) / len(grams(tokens, n))
 
@@ -354,7 +371,7 @@ PLAN = {"vocab_size": 2048, "embed_dim": 96, "num_heads": 3, "num_layers": 7, "h
 RIGHT = {
     "9.1": [
         COUNTED,
-        {"attention": 4 * 128**2, "mlp": 2 * 128 * 512, "hidden": 2 * 512 // 3},
+        {"attention": 4 * 120**2, "mlp": 2 * 120 * 512, "hidden": 2 * 512 // 3},
         {key: torch.tensor(value) for key, value in COUNTED.items()},
         {key: float(value) for key, value in COUNTED.items()},
     ],
@@ -381,31 +398,33 @@ RIGHT = {
         {**PLAN, "hidden_dim": 248},
         {"vocab_size": 2048, "embed_dim": 64, "num_heads": 2, "num_layers": 16, "hidden_dim": 171},
         {"vocab_size": 2048, "embed_dim": 64, "num_heads": 2, "num_layers": 17, "hidden_dim": 176},
-        {key: torch.tensor(value) for key, value in PLAN.items()},
+        {key: np.int64(value) for key, value in PLAN.items()},
     ],
 }
 
 WRONG = [
-    ("9.1", COUNTED | {"attention": 3 * 128**2}, "the projection at the end is missing"),
-    ("9.1", COUNTED | {"attention": 128**2}, "that is one matrix"),
-    ("9.1", COUNTED | {"attention": 4 * 128 * 32}, "the four of one head"),
-    ("9.1", COUNTED | {"attention": 4 * 4 * 128**2}, "heads share the width"),
-    ("9.1", COUNTED | {"attention": 4 * (128**2 + 128)}, "the biases are counted too"),
+    ("9.1", COUNTED | {"attention": 3 * 120**2}, "the projection at the end is missing"),
+    ("9.1", COUNTED | {"attention": 120**2}, "that is one matrix"),
+    ("9.1", COUNTED | {"attention": 4 * 120 * 24}, "the four of one head"),
+    ("9.1", COUNTED | {"attention": 5 * 4 * 120**2}, "heads share the width"),
+    ("9.1", COUNTED | {"attention": 4 * (120**2 + 120)}, "the biases are counted too"),
+    ("9.1", COUNTED | {"attention": 2 * 120 * 512}, "count its matrices"),
+    ("9.1", COUNTED | {"attention": 120 * 512}, "count its matrices"),
     ("9.1", COUNTED | {"attention": 70000}, "count its matrices"),
-    ("9.1", COUNTED | {"mlp": 128 * 512}, "that is the way up"),
-    ("9.1", COUNTED | {"mlp": 2 * 128 * 512 + 640}, "the biases are counted too"),
-    ("9.1", COUNTED | {"mlp": 3 * 128 * 512}, "the plain MLP has two"),
+    ("9.1", COUNTED | {"mlp": 120 * 512}, "that is the way up"),
+    ("9.1", COUNTED | {"mlp": 2 * 120 * 512 + 632}, "the biases are counted too"),
+    ("9.1", COUNTED | {"mlp": 3 * 120 * 512}, "the plain MLP has two"),
     ("9.1", COUNTED | {"mlp": 512 * 512}, "no matrix is 512 by 512"),
     ("9.1", COUNTED | {"hidden": 512}, "grows by half"),
     ("9.1", COUNTED | {"hidden": 342}, "the largest whole number"),
-    ("9.1", COUNTED | {"hidden": 8 / 3 * 128}, "the largest whole number"),
+    ("9.1", COUNTED | {"hidden": 512 * 2 / 3}, "the largest whole number"),
     ("9.1", COUNTED | {"hidden": 256}, "room for four matrices"),
     ("9.1", COUNTED | {"hidden": 340}, "a larger width does, too"),
     ("9.1", COUNTED | {"hidden": 400}, "must not have more weights"),
     ("9.1", COUNTED | {"hidden": 344}, "suits the processor"),
     ("9.1", COUNTED | {"hidden": 682}, "twice the weights"),
-    ("9.1", COUNTED | {"hidden": 341 * 128 * 3}, "asked is the width"),
-    ("9.1", COUNTED | {"attention": 3 * 128**2 + 32 * 128}, "reads all heads"),
+    ("9.1", COUNTED | {"hidden": 341 * 120 * 3}, "asked is the width"),
+    ("9.1", COUNTED | {"attention": 3 * 120**2 + 24 * 120}, "reads all heads"),
     ("9.2", COSTS | {"nothing": math.log2(50257)}, "that is in bits"),
     ("9.2", COSTS | {"nothing": math.log10(50257)}, "base 10"),
     ("9.2", COSTS | {"nothing": 50257}, "that is its perplexity"),
@@ -507,6 +526,12 @@ WRONG = [
     ("9.6", lambda x, t, k: hidden((x / t).softmax(-1), k, 0.0), "do not sum to one"),
     ("9.6", lambda x, t, k: hidden(x / t, k, 0.0).softmax(-1), "a logit of 0 is not minus infinity"),
     ("9.6", lambda x, t, k: hidden(x / t, k).softmax(0), "over the batch"),
+    ("9.6", lambda x, t, k: (x / t).softmax(0), "over the batch"),
+    ("9.6", lambda x, t, k: hidden(x / t, k).softmax(0).nan_to_num(), "over the batch"),
+    ("9.6", lambda x, t, k: hidden((x / t).softmax(0), k, 0.0), "over the batch"),
+    ("9.6", lambda x, t, k: F.normalize(hidden((x / t).softmax(0), k, 0.0), p=1, dim=-1), "over the batch"),
+    ("9.6", lambda x, t, k: hidden(x / t, k).view(-1).softmax(0).view_as(x), "one softmax runs over the whole batch"),
+    ("9.6", lambda x, t, k: hidden(x / t, k).exp() / hidden(x / t, k).exp().sum(), "one softmax runs over the whole batch"),
     ("9.6", lambda x, t, k: hidden(x / t, k), "a softmax is missing"),
     ("9.6", lambda x, t, k: (x / t).topk(k).values.softmax(-1), "one for each token of the vocabulary"),
     ("9.6", lambda x, t, k: (-hidden(-x / t, k)).nan_to_num(posinf=-torch.inf).softmax(-1), "least likely"),
@@ -553,6 +578,7 @@ WRONG = [
     ("9.8", lambda q, k, v, a, b: step()(q * q.shape[-1] ** 0.5, k, v, a, b), "not divided by the root"),
     ("9.8", lambda q, k, v, a, b: step()(q, k, v, a, b)[:-1], "shape"),
     ("9.8", at_one_place, "all new tokens stand at one position"),
+    ("9.8", neighbours_paired, "you rotate neighbours"),
     ("9.8", new_before_kept, "append them at the end"),
     ("9.8", lambda q, k, v, a, b: attention(q, torch.cat([a, k]), torch.cat([b, v]), causal=True), "nothing is rotated"),
     ("9.9", shared(lambda g: len(set(g))), "share of different ones"),
@@ -573,6 +599,7 @@ WRONG = [
     ("9.9", lambda t, n: repeats(["".join(map(str, g)) for g in grams(t, n)], 1), "compare tuples"),
     ("9.9", lambda t, n: sum(g in grams(t[:i], n) for i, g in enumerate(grams(t, n))) / len(grams(t, n)), "positions that overlap"),
     ("9.9", lambda t, n: grams(t, n), "shape"),
+    ("9.9", repeats_eating, "the numbers are right, but it changes `tokens`"),
     ("9.10", PLAN | {"vocab_size": 1024}, "the vocabulary is given"),
     ("9.10", PLAN | {"num_heads": 4}, "a head should be 32 wide"),
     ("9.10", PLAN | {"num_heads": 5}, "a head should be 32 wide"),
@@ -585,4 +612,9 @@ WRONG = [
     ("9.10", PLAN | {"hidden_dim": 255.5}, "must be a whole number"),
     ("9.10", PLAN | {"num_layers": 0}, "must be a whole number"),
     ("9.10", {"embed_dim": 96}, "keep the dict"),
+    ("9.10", list(PLAN.values()), "keep the dict"),
+    ("9.10", PLAN | {"hidden_dim": 256.0}, "as `Decoder` takes it: an int, got float"),
+    ("9.10", PLAN | {"num_layers": torch.tensor(7)}, "an int, got Tensor"),
+    ("9.10", PLAN | {"num_layers": True}, "an int, got bool"),
+    ("9.10", PLAN | {"num_heads": Fraction(3)}, "an int, got Fraction"),
 ]  # fmt: skip
