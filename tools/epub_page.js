@@ -43,7 +43,7 @@
   all("button.pa-try").forEach(unwrap);
 
   // folds are open, but for the code that measures; what is to be pressed goes
-  all(".cell > details.pa-how, .pa-of, .cell details.hide, .pa-form, .pa-result, .pa-launch, .pa-record, .pa-all-code, .pa-card, .pa-heard, .headerlink, script, style, link, button, input, select")
+  all(".cell > details.pa-how, .pa-of, .cell details.hide, .pa-form, .pa-result, .pa-live, .pa-on-screen, .pa-launch, .pa-record, .pa-all-code, .pa-card, .pa-heard, .headerlink, script, style, link, button, input, select")
     .forEach((node) => node.remove());
   for (const fold of all("details:not(.pa-how)")) {
     const summary = fold.querySelector(":scope > summary");

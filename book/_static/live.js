@@ -137,14 +137,29 @@
 
   // A bar is busy with one thing at a time; a press meanwhile stops what runs
 
-  function busy(press, words) {
-    const later = setTimeout(() => { press.textContent = "Stop"; }, STEADY);
+  /** Do what a button asks for: load Python, then `run` with it; meanwhile the button offers to stop that. */
+  async function work(press, { open, wait, run, fail, tell }) {
+    if ("busy" in press.dataset) {
+      window.pa.python?.stop();
+      return;
+    }
+    const words = press.textContent;
+    let later;
     press.dataset.busy = "";
-    return () => {
+    try {
+      await open();
+      tell();
+      const python = await loaded(wait);
+      later = setTimeout(() => { press.textContent = "Stop"; }, STEADY);
+      await run(python);
+    } catch (error) {
+      fail(error);
+    } finally {
       clearTimeout(later);
       press.textContent = words;
       delete press.dataset.busy;
-    };
+      tell();
+    }
   }
 
   // Live cells of a lesson
@@ -189,25 +204,12 @@
 
     const fail = (error) => output.replaceChildren(make("p", { class: "pa-result" }, error.message));
 
-    async function run() {
-      if ("busy" in press.dataset) {
-        window.pa.python?.stop();
-        return;
-      }
-      const done = busy(press, "Run");
-      try {
-        await code.open();
-        tell();
-        const python = await loaded(wait);
+    function run() {
+      return work(press, { open: code.open, wait, fail, tell, run: async (python) => {
         const before = await runBefore(cell, python);
         if (before) failedBefore(before);
         else answer(await python.run(code.text(), { cell: cell.called }));
-      } catch (error) {
-        fail(error);
-      } finally {
-        done();
-        tell();
-      }
+      } });
     }
 
     function answer(result) {
@@ -274,23 +276,10 @@
       result.replaceChildren(error.message);
     }
 
-    async function check() {
-      if ("busy" in press.dataset) {
-        window.pa.python?.stop();
-        return;
-      }
-      const done = busy(press, "Check");
-      try {
-        await code.open();
-        tell();
-        const python = await loaded(wait);
+    function check() {
+      return work(press, { open: code.open, wait, fail, tell, run: async (python) => {
         judged(await python.check(facts.id, `${code.text()}\n\n\n${facts.call}\n`));
-      } catch (error) {
-        fail(error);
-      } finally {
-        done();
-        tell();
-      }
+      } });
     }
 
     function judged(verdict) {
@@ -334,7 +323,10 @@
     }
 
     code.whenChanged(tell);
-    if (window.pa.python?.status === "idle") task.querySelector(".pa-ask").textContent = "It runs in the notebook too.";
+    if (window.pa.python?.status === "idle") {
+      const ask = task.querySelector(".pa-ask");
+      ask.replaceChildren(make("span", { class: "pa-on-paper" }, ask.textContent), make("span", { class: "pa-on-screen" }, "It runs in the notebook too."));
+    }
     block.append(bar, wait, output, result);
     tell();
   }

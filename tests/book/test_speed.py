@@ -108,7 +108,7 @@ def test_what_no_page_asks_for_is_not_shipped(site):
     assert [file.name for file in (site / "_static").rglob("*.map")] == []
     assert not (site / "_static/mathjax/tex-chtml.js").exists()
     named = "".join(page.read_text("utf8") for page in site.rglob("*.html"))
-    loaded_by_scripts = {"copybutton_funcs.js", "search_index.js", "writer_weights.js"}
+    loaded_by_scripts = {"copybutton_funcs.js", "editor.js", "search_index.js", "writer_weights.js"}
     unused = [
         f.name
         for f in (site / "_static").rglob("*.js")
@@ -130,6 +130,16 @@ def test_the_state_of_an_explorable_stands_behind_its_first_drawing(texts):
         order = [view_or_state or drawn for view_or_state, drawn in parts]
         assert order == ["view", "<!-- end of first", "state"] * (len(order) // 3), notebook.stem
         assert len(order) >= 3, notebook.stem
+
+
+def test_a_page_that_can_run_asks_for_little_before_anything_is_pressed(site, texts):
+    scripts = {"live.js", "python.js"}
+    assert sum(compressed(site / "_static" / name) for name in scripts) < 9_000
+    for name, text in texts.items():
+        asked = {link.partition("?")[0].rpartition("/")[2] for link in Resources(text).fetched}
+        assert asked & scripts == (scripts if 'class="pa-live"' in text else set()), name
+        assert "editor.js" not in asked, name
+    assert 'class="pa-live"' in texts["book/03_queries_keys_values"]
 
 
 # Which rules of a style sheet are kept

@@ -192,7 +192,7 @@ def test_an_error_is_named_and_its_line_marked_until_the_text_changes(read):
 
 def test_while_python_comes_a_bar_says_how_large_it_is(read):
     page = read()
-    page.evaluate("pa.python.wait = new Promise((go) => { pa.python.go = go; })")
+    page.evaluate("() => { pa.python.wait = new Promise((go) => { pa.python.go = go; }); }")
     press(page, 0, "Run")
     loading = page.locator(".pa-loading")
     loading.wait_for()
