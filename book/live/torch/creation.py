@@ -164,7 +164,7 @@ def _settled(xs: list, dtype: Dtype) -> list:
         if isinstance(x, complex) or not hasattr(x, "__int__"):
             raise TypeError(f"'{type(x).__name__}' object cannot be interpreted as an integer")
         if not -(2**63) <= int(x) < 2**64:
-            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+            raise ValueError("Overflow when unpacking long long")
     return dtype.settle(list(map(int, xs)))
 
 

@@ -166,7 +166,7 @@ def arithmetic(a: Any, b: Any, title: str, reals: Callable, wholes: Callable | N
     xs, ys, shape, common = operands(a, b)
     if common.kind == "b":
         if truths is None:
-            raise RuntimeError(f'"{title}_cpu" not implemented for \'Bool\'')
+            raise NotImplementedError(f'"{title}_cpu" not implemented for \'Bool\'')
         return new(truths(xs, ys), shape, bool_)
     function = wholes if common.kind == "i" and wholes else reals
     return new(common.settle(function(xs, ys)), shape, common)
@@ -186,7 +186,7 @@ _ADD, _SUB, _MUL = _listed(operator.add), _listed(operator.sub), _listed(operato
 @operation("add", "__add__", "__radd__")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """Add."""
-    other = other if alpha == 1 else mul(other, alpha)
+    other = other if alpha is True or alpha == 1 else mul(other, alpha)
     return arithmetic(input, other, "add", _ADD, None, _listed(operator.or_))
 
 
@@ -199,14 +199,12 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
         )
-    if bool_ in (one, two) and bool in (one, two):
+    if bool_ in (one, two) or bool in (one, two):
         raise RuntimeError(
             "Subtraction, the `-` operator, with a bool tensor is not supported. "
             "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
         )
     other = other if alpha == 1 else mul(other, alpha)
-    if one is bool_ and not isinstance(other, Tensor) and number(other):
-        pass
     return arithmetic(input, other, "sub", _SUB, None, None)
 
 
@@ -360,12 +358,16 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
         top = max(x, y) if x == x and y == y else math.nan
         return top + math.log1p(math.exp(-abs(x - y))) if top == top else top
 
+    if result_type(input, other).kind != "f":
+        raise NotImplementedError(f"\"logaddexp_cpu\" not implemented for '{result_type(input, other).title}'")
     return arithmetic(input, other, "logaddexp", _listed(one), None, None)
 
 
 @operation("lerp")
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """Go part of the way from one to the other."""
+    if input.dtype.kind not in "fc":
+        raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{input.dtype.title}'")
     step = sub(end, input)
     if isinstance(weight, Tensor):
         near = lt(abs_(weight), 0.5)
@@ -464,7 +466,7 @@ def _bitwise(names: tuple[str, ...], function: Callable, doc: str) -> None:
             raise TypeError(f"{names[0]}(): argument 'other' must be Tensor, not {_kind_of(other)}")
         xs, ys, shape, common = operands(input, other)
         if common.kind in "fc":
-            raise NotImplementedError(f'"{names[0].removeprefix("bit")}_cpu" not implemented for \'{common.title}\'')
+            raise NotImplementedError(f'"{names[0]}_cpu" not implemented for \'{common.title}\'')
         return new(list(map(function, xs, ys)), shape, common)
 
     made.__doc__ = doc
@@ -615,7 +617,11 @@ def _kept(names: tuple[str, ...], function: Callable, doc: str, *, wholes: bool 
     def made(input: Tensor) -> Tensor:
         _needs_tensor(names[0], input)
         if input.dtype.kind == "b" and not truths:
-            raise RuntimeError(f'"{names[0]}_cpu" not implemented for \'Bool\'')
+            raise (RuntimeError if names[0] in BOOLEAN else NotImplementedError)(
+                BOOLEAN.get(names[0], f"\"{names[0]}_vml_cpu\" not implemented for 'Bool'")
+            )
+        if input.dtype.kind == "b" and names[0] == "square":
+            return to_dtype(input, int64)
         if input.dtype.kind in "bi" and not wholes:
             return new(list(flat(input)), input._shape, input.dtype)
         return new(input.dtype.settle(list(map(function, flat(input)))), input._shape, input.dtype)
@@ -624,14 +630,21 @@ def _kept(names: tuple[str, ...], function: Callable, doc: str, *, wholes: bool 
     return operation(*names)(made)
 
 
+BOOLEAN = {
+    "relu": "Boolean inputs not supported for relu",
+    "neg": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to invert a mask, use "
+    "the `~` or `logical_not()` operator instead.",
+}
+
+
 def _rounding(function: Callable) -> Callable:
     return lambda x: math.copysign(float(function(x)), x) if math.isfinite(x) else x
 
 
 neg_kept = _kept(("neg", "negative", "__neg__"), operator.neg, "Turn the sign.", truths=False)
-floor = _kept(("floor",), _rounding(math.floor), "Round down.", wholes=False)
-ceil = _kept(("ceil",), _rounding(math.ceil), "Round up.", wholes=False)
-trunc = _kept(("trunc", "fix"), _rounding(math.trunc), "Round towards zero.", wholes=False)
+floor = _kept(("floor",), _rounding(math.floor), "Round down.", wholes=False, truths=False)
+ceil = _kept(("ceil",), _rounding(math.ceil), "Round up.", wholes=False, truths=False)
+trunc = _kept(("trunc", "fix"), _rounding(math.trunc), "Round towards zero.", wholes=False, truths=False)
 sign = _kept(("sign", "sgn"), lambda x: x if x != x else type(x)((x > 0) - (x < 0)), "Return the sign.")
 square = _kept(("square",), lambda x: x * x, "Multiply with itself.")
 relu = _kept(("relu",), lambda x: x if x > 0 or x != x else type(x)(0), "Return it above zero, else zero.", truths=False)
@@ -647,13 +660,15 @@ def abs_(input: Tensor) -> Tensor:
         kind = float32 if input.dtype is dtypes.complex64 else float64
         return new(kind.settle(list(map(abs, flat(input)))), input._shape, kind)
     if input.dtype.kind == "b":
-        return new(list(flat(input)), input._shape, bool_)
+        raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
     return new(input.dtype.settle(list(map(abs, flat(input)))), input._shape, input.dtype)
 
 
 @operation("round")
 def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
     """Round to the nearest, halves to even."""
+    if input.dtype.kind == "b":
+        raise NotImplementedError("\"round_vml_cpu\" not implemented for 'Bool'")
     if input.dtype.kind != "f":
         return new(list(flat(input)), input._shape, input.dtype)
     if not decimals:
@@ -773,10 +788,10 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if not number(value):
         raise TypeError(f"masked_fill(): argument 'value' (position 2) must be Tensor, not {_kind_of(value)}")
     if input.dtype.kind in "bi" and isinstance(value, float):
-        if input.dtype.kind == "i" and value != value or math.isinf(value):
+        if input.dtype.kind == "i" and not math.isfinite(value):
             raise RuntimeError("value cannot be converted to type int64_t without overflow")
         value = bool(value) if input.dtype.kind == "b" else int(value)
-    shape = storage.broadcast_two(input._shape, mask._shape)
+    shape = storage.broadcast_two(mask._shape, input._shape)
     value = _scalar(value, input.dtype)
     found = [value if yes else x for yes, x in zip(spread(mask, shape), spread(input, shape), strict=True)]
     return new(found, shape, input.dtype)
@@ -935,7 +950,7 @@ def assign(target: Tensor, src: Tensor) -> None:
         )
         if more < 0:
             raise RuntimeError(
-                f"expand(torch.{src.dtype.title}Tensor{{{list(src._shape)}}}, size={list(target._shape)}): the number "
+                f"expand(CPU{src.dtype.title}Type{{{list(src._shape)}}}, size={list(target._shape)}): the number "
                 f"of sizes provided ({target.ndim}) must be greater or equal to the number of dimensions in the "
                 f"tensor ({src.ndim})"
             )

@@ -25,7 +25,7 @@ def _index_tensor(one: Any) -> Tensor:
 
 
 def _is_array(one: Any) -> bool:
-    return isinstance(one, (list, range)) or (
+    return isinstance(one, (list, tuple, range)) or (
         hasattr(one, "dtype") and hasattr(one, "tolist") and not isinstance(one, Tensor)
     )
 
@@ -33,6 +33,10 @@ def _is_array(one: Any) -> bool:
 def parts_of(index: Any) -> list:
     """Return an index as a list of its parts; a list of slices and the like counts as a tuple."""
     if isinstance(index, tuple):
+        return list(index)
+    if isinstance(index, list) and len(index) < 32 and any(
+        one is None or one is Ellipsis or isinstance(one, (slice, list, tuple, Tensor)) for one in index
+    ):
         return list(index)
     return [index]
 
@@ -52,12 +56,9 @@ def resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
         else:
             used += 1
     if used > x.ndim:
-        raise IndexError(
-            f"too many indices for tensor of dimension {x.ndim}"
-            if x.ndim or not any(isinstance(p, int) for p in parts)
-            else "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-            "convert a 0-dim tensor to a number"
-        )
+        if not x.ndim and isinstance(index, slice):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     shape, strides, offset = [], [], x._offset
     arrays: list[Tensor | None] = []
     axis = 0
@@ -118,7 +119,9 @@ def resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
                 arrays.append(each)
                 axis += 1
         else:
-            if not hasattr(one, "__index__") or isinstance(one, str):
+            if isinstance(one, str):
+                raise TypeError("new(): invalid data type 'str'")
+            if not hasattr(one, "__index__"):
                 raise IndexError(WRONG_INDEX.format(type(one).__name__))
             i, n = one.__index__(), x._shape[axis]
             if not -n <= i < n:
@@ -172,10 +175,7 @@ def getitem(input: Tensor, index: Any) -> Tensor:
     """Return a part: a view, or a copy where tensors of indices choose."""
     if type(index) is int:
         if not input._shape:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                "convert a 0-dim tensor to a number"
-            )
+            raise IndexError(f"index {index} is out of bounds for dimension 0 with size 0")
         n = input._shape[0]
         if not -n <= index < n:
             raise IndexError(f"index {index} is out of bounds for dimension 0 with size {n}")

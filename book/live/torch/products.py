@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import elementwise, reductions, shaping, storage
 from torch.dispatch import operation
-from torch.dtypes import dtype
+from torch.dtypes import dtype, float32
 from torch.storage import Size
 from torch.tensor import Tensor, flat, new, view
 
@@ -23,7 +23,7 @@ except ImportError:  # Python 3.11
 def _same_dtype(a: Tensor, b: Tensor, batched: bool) -> None:
     if a.dtype is b.dtype:
         return
-    names = {"Float": "float", "Double": "double", "Long": "long long", "Int": "int", "Bool": "bool",
+    names = {"Float": "float", "Double": "double", "Long": "long int", "Int": "int", "Bool": "bool",
              "Half": "c10::Half", "BFloat16": "c10::BFloat16"}  # fmt: skip
     if batched:
         raise RuntimeError(f"expected scalar type {a.dtype.title} but found {b.dtype.title}")
@@ -31,11 +31,31 @@ def _same_dtype(a: Tensor, b: Tensor, batched: bool) -> None:
     raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {one} != {two}")
 
 
-def _matrix(xs: list, ys: list, n: int, k: int, m: int) -> list:
-    """Multiply an (n, k) by a (k, m) matrix; ``ys`` is the second one turned, (m, k)."""
+STEPS = 1 << 14  # up to so many, products of float32 are rounded at each step
+SPLIT = 2.0**29 + 1  # times which a number shows the first 24 bits of it
+
+
+def _matrix(xs: list, ys: list, n: int, k: int, m: int, kind: dtype) -> list:
+    """Multiply an (n, k) by a (k, m) matrix; ``ys`` is the second one turned, (m, k).
+
+    Small ones in float32 are rounded at each step as PyTorch's are, so that sums in another order differ in
+    their last digits there as here. Large ones are rounded once, which is closer and quicker.
+    """
     if not k:
         return [0.0] * (n * m)
     left = [xs[i : i + k] for i in range(0, n * k, k)]
+    if kind is float32 and n * k * m <= STEPS:
+        found = []
+        across = [ys[i::k] for i in range(k)]
+        for row in left:
+            sums = [0.0] * m
+            for x, others in zip(row, across, strict=True):
+                sums = [
+                    (far := (one := total + x * y) * SPLIT) - (far - one) for total, y in zip(sums, others, strict=True)
+                ]
+            found += sums
+        if not any(map(operator.ne, found, found)):  # an infinity does not survive the rounding
+            return found
     right = [ys[i : i + k] for i in range(0, m * k, k)]
     return [_dot(row, column) for row in left for column in right]
 
@@ -52,7 +72,7 @@ def _flat_mm(a: Tensor, b: Tensor) -> Tensor:
     """Multiply matrices that fit."""
     n, k = a._shape
     m = b._shape[1]
-    xs = _matrix(flat(a), flat(shaping.transpose(b, 0, 1)), n, k, m)
+    xs = _matrix(flat(a), flat(shaping.transpose(b, 0, 1)), n, k, m, a.dtype)
     return new(_settled(xs, a.dtype), (n, m), a.dtype)
 
 
@@ -68,6 +88,8 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
     if k != l:
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {l}x{m})")
     _same_dtype(input, mat2, False)
+    if input.dtype.kind == "b":
+        raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
     return _flat_mm(input, mat2)
 
 
@@ -84,11 +106,15 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: [{c}, {l}]."
         )
+    if input.dtype.kind == "b":
+        raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
     _same_dtype(input, mat2, True)
     xs, ys = flat(input), flat(shaping.transpose(mat2, 1, 2))
     found: list = []
     for i in range(b):
-        found += _matrix(xs[i * n * k : (i + 1) * n * k], ys[i * k * m : (i + 1) * k * m], n, k, m)
+        found += _matrix(
+            xs[i * n * k : (i + 1) * n * k], ys[i * k * m : (i + 1) * k * m], n, k, m, input.dtype
+        )
     return new(_settled(found, input.dtype), (b, n, m), input.dtype)
 
 
@@ -102,7 +128,7 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{k}), vec ({vec._shape[0]})")
     if input.dtype is not vec.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.title} but found {vec.dtype.title}")
-    return new(_settled(_matrix(flat(input), flat(vec), n, k, 1), input.dtype), (n,), input.dtype)
+    return new(_settled(_matrix(flat(input), flat(vec), n, k, 1, input.dtype), input.dtype), (n,), input.dtype)
 
 
 @operation("dot", "inner", "vdot")

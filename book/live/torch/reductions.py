@@ -20,6 +20,15 @@ class Found(NamedTuple):
 
     values: Tensor
     indices: Tensor
+    _of = "max"
+
+    def __repr__(self) -> str:
+        return f"torch.return_types.{self._of}(\nvalues={self.values!r},\nindices={self.indices!r})"
+
+
+def found_by(name: str) -> type[Found]:
+    """Return a pair that is printed as what an operation returns."""
+    return type(name, (Found,), {"_of": name, "__slots__": (), "__doc__": Found.__doc__})
 
 
 def rows(x: Tensor, axes: list[int]) -> tuple[list[list], Size]:
@@ -88,7 +97,10 @@ def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: dtype 
             f"dtype. Got: {input.dtype.title}"
         )
     input = elementwise.to_dtype(input, kind)
-    return reduced(input, dim, keepdim, lambda xs: elementwise._divide(sum(xs, 0.0), len(xs)), kind)
+    wide = kind if kind.itemsize > 2 else dtypes.float32  # a sum that overflows is an infinity
+    sums = reduced(input, dim, keepdim, _add_up if kind.kind == "f" else sum, wide)
+    n = input.numel() / sums.numel() if sums.numel() else 1
+    return new(kind.settle([elementwise._divide(x, n) for x in flat(sums)]), sums.shape, kind)
 
 
 @operation("prod")
@@ -220,6 +232,8 @@ def _place(xs: list, found: Any) -> int:
 
 
 def _best(name: str, function: Callable, pick: Callable, doc: str) -> None:
+    pair = found_by(name)
+
     def found(input: Tensor, *args: Any, **kwargs: Any) -> Any:
         elementwise._needs_tensor(name, input)
         if args and isinstance(args[0], Tensor):
@@ -236,7 +250,7 @@ def _best(name: str, function: Callable, pick: Callable, doc: str) -> None:
             raise TypeError(f"{name}() received an invalid combination of arguments - got (tuple)")
         _nonempty(name, input, dim)
         values = reduced(input, dim, keepdim, function, input.dtype)
-        return Found(values, reduced(input, dim, keepdim, lambda xs: _place(xs, function(xs)), int64))
+        return pair(values, reduced(input, dim, keepdim, lambda xs: _place(xs, function(xs)), int64))
 
     found.__doc__ = doc
     operation(name)(found)
@@ -264,6 +278,8 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 def _where_best(name: str, function: Callable, doc: str) -> Callable:
     def made(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
         elementwise._needs_tensor(name, input)
+        if input.dtype is bool_:
+            raise RuntimeError(f"{name}(): does not support bool input")
         _nonempty(name, input, dim)
         return reduced(input, dim, keepdim, lambda xs: _place(xs, function(xs)), int64)
 
@@ -278,6 +294,9 @@ argmin = _where_best("argmin", _MIN, "Return where the smallest is.")
 @operation("median")
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the lower of the middle numbers."""
+    if input.dtype is bool_:
+        raise NotImplementedError("\"median_out\" not implemented for 'Bool'")
+
     def middle(xs: list) -> Any:
         return math.nan if any(x != x for x in xs) else sorted(xs)[(len(xs) - 1) // 2]
 
@@ -294,6 +313,8 @@ def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = Fals
         from torch import shaping
 
         return shaping.stack([quantile(input, one, dim, keepdim) for one in q])
+    if input.dtype not in (dtypes.float32, float64):
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
     q = float(q)
 
     def one(xs: list) -> float:
@@ -420,6 +441,9 @@ cumprod = _running("cumprod", operator.mul, "Multiply along an axis, step by ste
 @operation("logcumsumexp")
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Take the logarithms of sums of exponentials, step by step."""
+    if input.dtype.kind != "f":
+        raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.title}'")
+
     def step(x: float, y: float) -> float:
         top = max(x, y)
         return top if math.isinf(top) else top + math.log1p(math.exp(-abs(x - y)))
@@ -452,6 +476,8 @@ def diff(
     """Return how far neighbours lie apart."""
     from torch import shaping
 
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
     parts = [x for x in (prepend, input, append) if x is not None]
     x = shaping.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(n):
@@ -477,6 +503,11 @@ def _length(xs: list, p: float) -> float:
     return elementwise._power(sum(elementwise._power(x, p) for x in sizes), 1 / p)
 
 
+def abs2(x: Any) -> float:
+    """Return the square of the size of a number."""
+    return abs(x) ** 2
+
+
 def _euclid(xs: list) -> float:
     total = sum(map(operator.mul, xs, xs))
     return math.sqrt(total) if total == total else math.nan
@@ -500,6 +531,9 @@ def norm(
         missing.refuse("torch.norm")
     power = 2 if p in ("fro", None) else float(p)
     kind = input.dtype if input.dtype.kind == "f" else elementwise.abs_(input).dtype
+    if kind is dtypes.float32 and power == 2:  # squares that overflow are infinities
+        squares = reduced(input, dim, keepdim, lambda xs: sum(map(abs2, xs)), kind)
+        return elementwise.sqrt(squares)
     return reduced(input, dim, keepdim, lambda xs: _length(xs, power), kind)
 
 
@@ -514,6 +548,12 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "") -> Ten
     """Return how far all lie apart."""
     from torch import shaping
 
+    for n, x in enumerate((x1, x2), 1):
+        if x.dtype.kind != "f":
+            raise RuntimeError(f"cdist only supports floating-point dtypes, X{n} got: {x.dtype.title}")
+    for n, x in enumerate((x1, x2), 1):
+        if x.ndim < 2:
+            raise RuntimeError(f"cdist only supports at least 2D tensors, X{n} got: {x.ndim}D")
     apart = elementwise.sub(shaping.unsqueeze(x1, -2), shaping.unsqueeze(x2, -3))
     return norm(apart, p, -1)
 

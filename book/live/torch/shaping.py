@@ -211,6 +211,8 @@ def turned_all(input: Tensor) -> Tensor:
 
 def turned_last(input: Tensor) -> Tensor:
     """Exchange the last two axes."""
+    if not input.ndim:
+        return same_memory(input)
     if input.ndim < 2:
         raise RuntimeError(
             f"tensor.mT is only supported on matrices or batches of matrices. Got {input.ndim}-D tensor."
@@ -259,9 +261,13 @@ def expand(input: Tensor, *size: Any) -> Tensor:
     wanted = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     wanted = [int(n) for n in wanted]
     more = len(wanted) - input.ndim
+    worst = next(
+        (a for a in range(len(wanted) - 1, more - 1, -1) if input._shape[a - more] not in (1, wanted[a]) and wanted[a] != -1),
+        None,
+    )
     if more < 0:
         raise RuntimeError(
-            f"expand(torch.{input.dtype.title}Tensor{{{list(input._shape)}}}, size={wanted}): the number of sizes "
+            f"expand(CPU{input.dtype.title}Type{{{list(input._shape)}}}, size={wanted}): the number of sizes "
             f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})"
         )
     shape, strides = [], []
@@ -276,10 +282,10 @@ def expand(input: Tensor, *size: Any) -> Tensor:
             continue
         old, stride = input._shape[axis - more], input._strides[axis - more]
         n = old if n == -1 else n
-        if old not in (1, n):
+        if worst is not None:
             raise RuntimeError(
-                f"The expanded size of the tensor ({n}) must match the existing size ({old}) at non-singleton "
-                f"dimension {axis}.  Target sizes: {wanted}.  Tensor sizes: {list(input._shape)}"
+                f"The expanded size of the tensor ({wanted[worst]}) must match the existing size "
+                f"({input._shape[worst - more]}) at non-singleton dimension {worst}.  Target sizes: {wanted}.  Tensor sizes: {list(input._shape)}"
             )
         shape.append(n)
         strides.append(stride if old == n else 0)
@@ -335,7 +341,7 @@ def repeat_interleave(
     if repeats is None:
         counts = flat(input)
         return new([n for n, count in enumerate(counts) for _ in range(count)], (sum(counts),), dtypes.int64)
-    x = flatten(input) if dim is None else input
+    x = flatten(input) if dim is None or not input.ndim else input
     axis = 0 if dim is None else one_axis(dim, x.ndim)
     n = x._shape[axis]
     counts = flat(repeats) if isinstance(repeats, Tensor) else [int(repeats)]
@@ -406,6 +412,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     if len(moves) != len(axes):
         raise RuntimeError(f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}")
     for move, dim in zip(moves, axes, strict=True):
+        if not input.ndim:
+            raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
         axis = one_axis(dim, input.ndim)
         n = input._shape[axis]
         input = taken(input, axis, [(i - move) % n for i in range(n)])
@@ -415,6 +423,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 @operation("narrow")
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Return a piece along an axis."""
+    if not input.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     axis = one_axis(dim, input.ndim)
     n = input._shape[axis]
     if not -n <= start <= n:
@@ -447,7 +457,7 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Return the slices along an axis."""
     axis = one_axis(dim, input.ndim)
     if not input.ndim:
-        raise RuntimeError("Dimension specified as 0 but tensor has no dimensions")
+        raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     return tuple(select(input, axis, i) for i in range(input._shape[axis]))
 
 
@@ -455,6 +465,8 @@ def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
 def split(tensor: Tensor, split_size: Any = None, dim: int = 0, **rest: Any) -> tuple[Tensor, ...]:
     """Cut along an axis into pieces of some size, or of given sizes."""
     split_size = rest.get("split_size_or_sections", split_size)
+    if not tensor.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = one_axis(dim, tensor.ndim)
     n = tensor._shape[axis]
     if isinstance(split_size, (list, tuple)):
@@ -483,6 +495,8 @@ def split(tensor: Tensor, split_size: Any = None, dim: int = 0, **rest: Any) -> 
 @operation("chunk")
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Cut along an axis into so many pieces."""
+    if not input.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks < 1:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     axis = one_axis(dim, input.ndim)
@@ -523,7 +537,7 @@ def cat(tensors: Any, dim: int = 0, *, out: None = None) -> Tensor:
     """Put tensors one behind the other along an axis."""
     parts = _tensors("cat", tensors)
     if not parts:
-        raise RuntimeError("torch.cat(): expected a non-empty list of Tensors")
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     kind = elementwise.result_type(*parts)
     for n, x in enumerate(parts):
         if not x.ndim:
@@ -609,6 +623,11 @@ def atleast_2d(input: Tensor) -> Tensor:
 @operation("block_diag", method=False)
 def block_diag(*tensors: Tensor) -> Tensor:
     """Put matrices along the diagonal."""
+    for n, x in enumerate(tensors):
+        if x.ndim > 2:
+            raise RuntimeError(
+                f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {n} has {x.ndim} dimensions"
+            )
     parts = [_at_least(x, 2) for x in tensors]
     height, width = sum(x._shape[0] for x in parts), sum(x._shape[1] for x in parts)
     kind = elementwise.result_type(*parts)
@@ -711,6 +730,8 @@ def trace(input: Tensor) -> Tensor:
     """Add up the diagonal."""
     from torch import reductions
 
+    if input.ndim != 2:
+        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     return reductions.sum_(diagonal(input))
 
 
@@ -725,7 +746,7 @@ def fill_diagonal_(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
 def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
     """Return windows along an axis, as views."""
     axis = one_axis(dimension, input.ndim)
-    n = input._shape[axis]
+    n = input._shape[axis] if input.ndim else 1
     if size > n:
         raise RuntimeError(f"maximum size for tensor at dimension {axis} is {n} but size is {size}")
     shape, strides = list(input._shape), list(input._strides)

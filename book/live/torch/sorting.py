@@ -9,8 +9,11 @@ from typing import Any
 from torch import missing, shaping
 from torch.dispatch import operation
 from torch.dtypes import bool_, int64
-from torch.reductions import Found, along
+from torch.reductions import along, found_by
 from torch.tensor import Tensor, flat, new, one_axis
+
+
+Sorted, Top, Kth = found_by("sort"), found_by("topk"), found_by("kthvalue")
 
 
 def _order(xs: list, descending: bool) -> list[int]:
@@ -29,10 +32,10 @@ def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool
 
 
 @operation("sort")
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Found:
+def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Sorted:
     """Return the numbers in order, and their places."""
     values = along(input, dim, lambda xs: [xs[i] for i in _order(xs, descending)], input.dtype)
-    return Found(values, argsort(input, dim, descending))
+    return Sorted(values, argsort(input, dim, descending))
 
 
 @operation("msort")
@@ -42,7 +45,7 @@ def msort(input: Tensor) -> Tensor:
 
 
 @operation("topk")
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Found:
+def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Top:
     """Return the largest few, and their places."""
     axis = one_axis(dim, input.ndim)
     k = int(k)
@@ -50,16 +53,16 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
         raise RuntimeError("selected index k out of range")
     values, places = sort(input, dim, largest)
     if not input.ndim:
-        return Found(values, places)
-    return Found(*(shaping.clone(shaping.narrow(x, axis, 0, k)) for x in (values, places)))
+        return Top(values, places)
+    return Top(*(shaping.clone(shaping.narrow(x, axis, 0, k)) for x in (values, places)))
 
 
 @operation("kthvalue")
-def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Found:
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Kth:
     """Return the number that is k-th in order."""
     values, places = sort(input, dim)
     one, two = (shaping.narrow(x, dim, k - 1, 1) for x in (values, places))
-    return Found(one, two) if keepdim else Found(shaping.squeeze(one, dim), shaping.squeeze(two, dim))
+    return Kth(one, two) if keepdim else Kth(shaping.squeeze(one, dim), shaping.squeeze(two, dim))
 
 
 @operation("unique")

@@ -178,14 +178,19 @@ class Tensor:
             )
         return bool(self._storage.data[self._offset])
 
+    def _one(self) -> Any:
+        if self.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
     def __float__(self) -> float:
-        return float(self.item())
+        return float(self._one())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(self._one())
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(self._one())
 
     def __index__(self) -> int:
         if self.dtype.kind not in "bi" or self.numel() != 1:

@@ -65,16 +65,16 @@ for _name in ("sigmoid", "tanh"):
     _NAMES[_name] = FUNCTIONS[_name]
 
 
-def _mapped(function: Callable[[float], float], input: Tensor) -> Tensor:
+def _mapped(function: Callable[[float], float], input: Tensor, kernel: str = "kernel") -> Tensor:
     if input.dtype.kind != "f":
-        raise NotImplementedError(f"not implemented for '{input.dtype.title}'")
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{input.dtype.title}'")
     return new(input.dtype.settle(list(map(function, flat(input)))), input.shape, input.dtype)
 
 
 @_named
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """Return it above zero, else ``exp(x) - 1``."""
-    return _mapped(lambda x: x if x > 0 else alpha * math.expm1(x), input)
+    return _mapped(lambda x: x if x > 0 else alpha * math.expm1(x), input, "elu_cpu")
 
 
 @_named
@@ -86,7 +86,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 @_named
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Multiply with its sigmoid."""
-    return _mapped(lambda x: x * elementwise._sigmoid(x), input)
+    return _mapped(lambda x: x * elementwise._sigmoid(x), input, "silu_cpu")
 
 
 @_named
@@ -94,7 +94,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Multiply with the chance that a normal number is smaller."""
     if approximate == "tanh":
         return _mapped(lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))), input)
-    return _mapped(lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), input)
+    return _mapped(lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), input, "GeluKernelImpl")
 
 
 def _softplus(x: float) -> float:
@@ -104,13 +104,13 @@ def _softplus(x: float) -> float:
 @_named
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Take the logarithm of one more than its exponential."""
-    return _mapped(lambda x: x if x * beta > threshold else _softplus(x * beta) / beta, input)
+    return _mapped(lambda x: x if x * beta > threshold else _softplus(x * beta) / beta, input, "softplus_cpu")
 
 
 @_named
 def logsigmoid(input: Tensor) -> Tensor:
     """Take the logarithm of its sigmoid."""
-    return _mapped(lambda x: -_softplus(-x), input)
+    return _mapped(lambda x: -_softplus(-x), input, "log_sigmoid_cpu")
 
 
 @_named
@@ -354,8 +354,8 @@ def scaled_dot_product_attention(
         )
     if query.ndim < 2 or key.ndim < 2 or value.ndim < 2:
         raise RuntimeError(
-            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim(): "
-            f"{query.ndim}, key.dim(): {key.ndim} and value.dim(): {value.ndim} instead."
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
         )
     if dropout_p:
         missing.refuse("scaled_dot_product_attention(dropout_p=...)")
