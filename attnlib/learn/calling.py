@@ -276,7 +276,7 @@ def translate(text: str, line: str) -> str:
 
 
 def _advise_product(text: str) -> str:
-    """Say what a product of two tables needs, and that one may have to be transposed only where that helps."""
+    """Say what a product of two tables needs, and to transpose one only where that helps."""
     must = "In `a @ b` the last axis of `a` must be as long as the last but one of `b`"
     sizes = re.search(r"\((\d+)x(\d+) and (\d+)x(\d+)\)", text)
     if not sizes:
@@ -286,7 +286,10 @@ def _advise_product(text: str) -> str:
         return f"{must}: transpose `b`?"
     if rows == other:
         return f"{must}: transpose `a`?"
-    return f"{must}, {inner} and {other} here. Transposing one does not make them alike: which of the two has another size than you meant?"
+    return (
+        f"{must}, {inner} and {other} here. Transposing one does not make them alike: "
+        "which of the two has another size than you meant?"
+    )
 
 
 def explain(error: BaseException) -> str:

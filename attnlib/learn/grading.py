@@ -176,7 +176,8 @@ def by_cases(
     Args:
         answer: The learner's function.
         reference: What it should do.
-        cases: The arguments of each call, which are copied for it (`fresh`). An answer that fits the first alone is told where it fails.
+        cases: The arguments of each call, which are copied for it (`fresh`). An answer that fits the first
+            alone is told where it fails.
         mistakes: Functions that make known mistakes, each with the words for it.
         ready_made: PyTorch functions that a right answer may not call, and what is said of it.
         read: Makes a tensor of what the learner's function returns.

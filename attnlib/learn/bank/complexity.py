@@ -11,12 +11,21 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize, pad
 
-from attnlib.functional import attention
 from attnlib.learn.calling import AnswerError, call
 from attnlib.learn.footprint import footprint
-from attnlib.learn.grading import by_cases, close, compare, name_number, normal, numbers, single
-from attnlib.linear import elu_plus_one, linear_attention
-
+from attnlib.learn.grading import (
+    by_cases,
+    close,
+    compare,
+    describe,
+    fresh,
+    listed,
+    name_number,
+    normal,
+    numbers,
+    single,
+)
+from attnlib.linear import elu_plus_one
 
 READY_MADE = {  # as PyTorch calls them inside
     *(
@@ -262,51 +271,112 @@ def _keeps_blocks(answer: Callable, says: dict[str, str]) -> str | None:
     return says["blocks_kept"] if needs.held > 450 or needs.python > 2**14 else None
 
 
-def _linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    return linear_attention(q, k, v, causal=True, feature_map=lambda x: x)
+GRADIENTS = ("dv", "dq", "dk")  # in the order in which they are judged; the first needs the weights alone
 
 
-def _before(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Return what a state gives that is read before it is written; 0/0 for the first token."""
-    weights = (q @ k.T).tril(-1)
-    return weights @ v / weights.sum(-1, keepdim=True)
+def _backward_cases() -> Iterator[tuple]:
+    """Yield queries, keys, values, outputs, logarithms of sums, a gradient and the size of a block."""
+    for T, S, D, Dv, size, sharp in (
+        (5, 7, 3, 2, 3, 1),
+        (3, 11, 2, 5, 4, 1),
+        (6, 4, 5, 3, 4, 2),
+        (4, 9, 2, 3, 2, 400),
+    ):
+        q, k, v, do = (_random(*sizes, seed=n) for n, sizes in enumerate(((T, D), (S, D), (S, Dv), (T, Dv))))
+        q = q * sharp
+        scores = q @ k.mT * D**-0.5
+        yield q, k, v, scores.softmax(-1) @ v, scores.logsumexp(-1), do, size
 
 
-def _of_sums(q: Tensor, k: Tensor) -> Tensor:
-    """Return the sum of each query times the sum of all numbers of the keys so far."""
-    return q.sum(-1, keepdim=True) * k.sum(-1, keepdim=True).cumsum(0)
-
-
-def recurrence(answer: object, says: dict[str, str]) -> str | None:
-    """Grade linear attention as a recurrence."""
-    cases = [
-        (normal(T, F, seed=4).exp(), normal(T, F, seed=5).exp(), normal(T, Dv, seed=6))
-        for T, F, Dv in ((6, 4, 3), (5, 2, 7), (11, 5, 2))
+def _known_gradients(
+    q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor, size: int, says: dict[str, str]
+) -> dict[str, list[tuple[Tensor, str]]]:
+    """Return for each gradient what it is, first, and what known mistakes make of it."""
+    root, lse = q.shape[-1] ** -0.5, lse[:, None]
+    scores = q @ k.mT * root
+    starts = range(0, len(k), size)
+    p, dp, mean = (scores - lse).exp(), do @ v.mT, (do * o).sum(-1, keepdim=True)
+    in_block = torch.cat(
+        [(p * dp)[:, n : n + size].sum(-1, keepdim=True).expand_as(p[:, n : n + size]) for n in starts], 1
+    )
+    weights = [
+        (p, ""),
+        (torch.cat([scores[:, n : n + size].softmax(-1) for n in starts], 1), says["softmax_of_a_block"]),
+        (scores.exp(), says["sum_unused"]),
+        ((scores / root - lse).exp(), says["not_scaled"]),
+        (_shifted(scores), says["sum_unused"]),
+        ((scores - lse.exp()).exp(), says["lse_is_a_logarithm"]),
+        (scores.exp() / lse, says["lse_is_a_logarithm"]),
     ]
-    mistakes = [
-        (_before, says["read_first"]),
-        (lambda *case: _before(*case).nan_to_num(0), says["read_first"]),
-        (lambda q, k, v: (q @ k.T).tril() @ v, says["not_divided"]),
-        (lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), says["whole_text"]),
-        (lambda q, k, v: (q @ k.T).tril() @ v / torch.arange(1, len(q) + 1)[:, None], says["by_number"]),
-        (lambda q, k, v: (q @ k.T).tril() @ v / (q @ k.sum(0))[:, None], says["by_all_keys"]),
-        (lambda q, k, v: (q @ k.T).tril() @ v / (q * k).sum(-1, keepdim=True), says["by_own_weight"]),
-        (lambda q, k, v: (q @ k.T).tril() @ v / _of_sums(q, k), says["by_sums"]),
-        (lambda q, k, v: attention(q, k, v, causal=True, scale=1.0), says["softmax"]),
-        (lambda q, k, v: attention(q, k, v, causal=True), says["softmax"]),
-        (lambda q, k, v: v, says["own_alone"]),
-        (lambda *case: _linear(*case)[-1], says["last_alone"]),
+    slopes = [
+        (p * (dp - mean), ""),
+        (p * dp, says["no_mean"]),
+        (p * (dp - in_block), says["mean_of_a_block"]),
+        (p * (dp + mean), says["mean_added"]),
+        (dp - mean, says["not_weighted"]),
+        (dp, says["not_weighted"]),
+        (p * (dp - dp.mean(-1, keepdim=True)), says["plain_mean"]),
+        (p * (1 - p) * dp, says["diagonal_alone"]),
+        (p * (dp - o.sum(-1, keepdim=True)), says["output_alone"]),
+        (p * (dp - do.sum(-1, keepdim=True)), says["gradient_alone"]),
+        *((w * (dp - mean), words) for w, words in weights[1:]),
     ]
-    return by_cases(answer, _linear, cases, mistakes) or _goes_back(answer, says)
+    last = torch.arange(len(k)) >= starts[-1]
+    found = {"dv": [(w.mT @ do, words) for w, words in weights], "dq": [], "dk": []}
+    found["dv"] += [
+        (p.mT @ do * last[:, None], says["last_block"]),
+        (p.mT @ o, says["output_for_gradient"]),
+        (p.mT @ do * root, says["values_scaled"]),
+    ]
+    for ds, words in slopes:
+        found["dq"].append((ds @ k * root, words))
+        found["dk"].append((ds.mT @ q * root, words))
+    ds = slopes[0][0]
+    for factor, words in (
+        (1.0, says["slope_unscaled"]),
+        (root**2, says["slope_scaled_twice"]),
+        (-root, says["sign"]),
+    ):
+        found["dq"] += [(one @ k * factor, words) for one in (ds, p * dp)]
+        found["dk"] += [(one.mT @ q * factor, words) for one in (ds, p * dp)]
+    found["dq"].append(((ds * last) @ k * root, says["last_block"]))
+    found["dk"].append(((ds * last).mT @ q * root, says["last_block"]))
+    return found
 
 
-def _goes_back(answer: Callable, says: dict[str, str], T: int = 384) -> str | None:
-    """Tell whether all pairs are held, or every token goes through those before it again."""
-    q, k = (normal(T, 2, seed=seed).exp() for seed in (7, 8))  # narrow: a loop over numbers ends in time
-    needs = footprint(answer, q, k, torch.ones(T, 2))
-    if needs.held >= T * T // 4 or needs.python >= 2 * T * T:
-        return says["all_pairs"]
-    return says["goes_back"] if needs.read >= T * T // 2 else None
+def backwards(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the gradients of attention from the logarithms of the rows' sums, block by block."""
+    for case in _backward_cases():
+        result = call(listed(answer), *map(fresh, case))
+        if not isinstance(result, list) or len(result) != 3:
+            return says["three"].format(got=describe(result))
+        got = dict(zip(("dq", "dk", "dv"), map(numbers, result), strict=True))
+        known = _known_gradients(*case, says)
+        shapes = {name: known[name][0][0].shape for name in GRADIENTS}
+        if sorted(tuple(x.shape) for x in got.values()) == sorted(map(tuple, shapes.values())) and any(
+            got[name].shape != shapes[name] for name in GRADIENTS
+        ):
+            return says["order"]
+        large = case[0].abs().max() > 100
+        for name in GRADIENTS:
+            if large and not got[name].isfinite().all():
+                return says["overflows"].format(name=name)
+            (right, _), *mistakes = known[name]
+            called = name, "too large", "too small"
+            words = compare(got[name], right, mistakes, tolerance=1e-3, called=called)
+            if words:
+                return f"{name}: {words}"
+    return _holds_weights(answer, says)
+
+
+def _holds_weights(answer: Callable, says: dict[str, str], T: int = 64, S: int = 128) -> str | None:
+    """Tell whether the weights of all pairs are held at once."""
+    q, k, v, do = (_random(n, 2, seed=n) for n in (T, S, S + 1, T + 1))
+    k, v, do = k[:S], v[:S], do[:T]
+    scores = q @ k.mT * 2**-0.5
+    o, lse = scores.softmax(-1) @ v, scores.logsumexp(-1)
+    needs = footprint(listed(answer), q, k, v, o, lse, do, 4)
+    return says["all_weights"] if needs.held > 3 * T * S // 4 or needs.python > 24 * T * S else None
 
 
 def _beginning(q: Tensor, k: Tensor) -> Tensor:

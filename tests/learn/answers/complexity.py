@@ -7,9 +7,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from attnlib import linear_attention
 from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops
-from attnlib.linear import elu_plus_one, linear_attention_step
+from attnlib.linear import elu_plus_one
 
 AGAIN = {"once": 2, "rounds": 6, "nine": 3, "statement": False}
 LAYER = {"projections": 8 * 100 * 64**2, "core": 4 * 100**2 * 64}
@@ -206,112 +205,6 @@ def keeping(keep, total):
 
 def each_block(join):
     return lambda blocks: join(torch.stack([s.softmax(0) @ v for s, v in blocks]))
-
-
-def recurrent(*, read_first=False, divide="sum", add=True):
-    def answer(q, k, v):
-        table, total, out = torch.zeros(k.shape[1], v.shape[1]), torch.zeros(k.shape[1]), []
-        for t, (query, key, value) in enumerate(zip(q, k, v, strict=True)):
-            if not read_first:
-                table = (table if add else 0) + torch.outer(key, value)
-                total = (total if add else 0) + key
-            by = query @ (k.sum(0) if divide == "all" else total) if divide in ("sum", "all") else 1
-            by = t + 1 if divide == "count" else query @ key if divide == "own" else by
-            by = query.sum() * total.sum() if divide == "sums" else by
-            out.append(query @ table / by)
-            if read_first:
-                table, total = table + torch.outer(key, value), total + key
-        return torch.stack(out)
-
-    return answer
-
-
-def by_steps(q, k, v):
-    state, out = None, []
-    for query, key, value in zip(q, k, v, strict=True):
-        row, state = linear_attention_step(query, key, value, state, feature_map=lambda x: x)
-        out.append(row)
-    return torch.stack(out)
-
-
-def cumulative(q, k, v):
-    tables = torch.einsum("tf,td->tfd", k, v).cumsum(0)
-    return torch.einsum("tf,tfd->td", q, tables) / (q * k.cumsum(0)).sum(-1, keepdim=True)
-
-
-def recurrent_number_by_number(q, k, v):
-    table, total, out = torch.zeros(k.shape[1], v.shape[1]), torch.zeros(k.shape[1]), torch.zeros(v.shape)
-    for t in range(len(q)):
-        for i in range(k.shape[1]):
-            total[i] += k[t, i]
-            for j in range(v.shape[1]):
-                table[i, j] += k[t, i] * v[t, j]
-        out[t] = q[t] @ table / (q[t] @ total)
-    return out
-
-
-def recurrent_plainly(q, k, v):
-    table, total, out = [[0.0] * v.shape[1] for _ in k[0]], [0.0] * k.shape[1], []
-    for query, key, value in zip(q.tolist(), k.tolist(), v.tolist(), strict=True):
-        total = [a + b for a, b in zip(total, key, strict=True)]
-        table = [
-            [a + x * b for a, b in zip(row, value, strict=True)] for row, x in zip(table, key, strict=True)
-        ]
-        by = sum(a * b for a, b in zip(query, total, strict=True))
-        out.append(
-            [sum(a * b for a, b in zip(query, one, strict=True)) / by for one in zip(*table, strict=True)]
-        )
-    return out
-
-
-def recurrent_numpy(q, k, v):
-    q, k, v = (x.numpy() for x in (q, k, v))
-    table, total, out = np.zeros((k.shape[1], v.shape[1])), np.zeros(k.shape[1]), []
-    for query, key, value in zip(q, k, v, strict=True):
-        table, total = table + np.outer(key, value), total + key
-        out.append(query @ table / (query @ total))
-    return np.stack(out)
-
-
-def recurrent_in_double(q, k, v):
-    return recurrent_numpy(q.double(), k.double(), v.double())
-
-
-def rows_kept(q, k, v):
-    rows = [k[: t + 1] @ q[t] for t in range(len(q))]
-    return torch.stack([row @ v[: len(row)] / row.sum() for row in rows])
-
-
-def rows_again(q, k, v):
-    rows = ((k[: t + 1] @ q[t], v[: t + 1]) for t in range(len(q)))
-    return torch.stack([row @ values / row.sum() for row, values in rows])
-
-
-def rows_of_blocks(q, k, v, size=256):
-    out = []
-    for t in range(0, len(q), size):
-        weights = (q[t : t + size] @ k.T).tril(t)
-        out.append(weights @ v / weights.sum(-1, keepdim=True))
-    return torch.cat(out)
-
-
-def growing(q, k, v):
-    table, total, out = torch.zeros(k.shape[1], v.shape[1]), 0, torch.empty(0, v.shape[1])
-    for t in range(len(q)):
-        table, total = table + k[t, :, None] * v[t], total + k[t]
-        out = torch.cat([out, (q[t] @ table / (q[t] @ total))[None]])
-    return out
-
-
-def all_pairs(q, k, v):
-    weights = (q @ k.T).tril()
-    return weights @ v / weights.sum(-1, keepdim=True)
-
-
-def all_pairs_numpy(q, k, v):
-    q, k, v = (x.numpy() for x in (q, k, v))
-    weights = np.tril(q @ k.T)
-    return weights @ v / weights.sum(1, keepdims=True)
 
 
 def cached(B, layers, d, H, Hkv, n, width):
@@ -586,6 +479,102 @@ def hidden_after_the_maximum(q, k, v, lengths, size):
     return o / total
 
 
+def backwards(
+    *,
+    weights=lambda s, lse: (s - lse[:, None]).exp(),
+    slope=lambda p, dp, do, o: p * (dp - (do * o).sum(-1, keepdim=True)),
+    scale=1.0,
+    add=True,
+    score=1.0,
+):
+    """The gradients in blocks of keys, right but for what is changed; ``scale`` and ``score`` multiply 1/√D."""
+
+    def answer(q, k, v, o, lse, do, size):
+        root = q.shape[-1] ** -0.5
+        dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+        for start in range(0, len(k), size):
+            at = slice(start, start + size)
+            p = weights(q @ k[at].T * root**score, lse)
+            ds = slope(p, do @ v[at].T, do, o) * root**scale
+            dq = (dq if add else 0) + ds @ k[at]
+            dk[at], dv[at] = ds.T @ q, p.T @ do
+        return dq, dk, dv
+
+    return answer
+
+
+def backwards_by_einsum(q, k, v, o, lse, do, size):
+    D, dq, dk, dv = q.shape[1], 0.0, [], []
+    rows = torch.einsum("td,td->t", do, o)
+    for some_k, some_v in zip(k.split(size), v.split(size), strict=True):
+        p = torch.exp(torch.einsum("td,sd->ts", q, some_k) / math.sqrt(D) - lse.unsqueeze(1))
+        ds = p * (torch.einsum("td,sd->ts", do, some_v) - rows.unsqueeze(1)) / math.sqrt(D)
+        dq = dq + torch.einsum("ts,sd->td", ds, some_k)
+        dk.append(torch.einsum("ts,td->sd", ds, q))
+        dv.append(torch.einsum("ts,td->sd", p, do))
+    return [dq, torch.cat(dk), torch.cat(dv)]
+
+
+def backwards_numpy(q, k, v, o, lse, do, size):
+    q, k, v, o, lse, do = (x.numpy() for x in (q, k, v, o, lse, do))
+    dq, dk, dv, root = np.zeros(q.shape), np.zeros(k.shape), np.zeros(v.shape), q.shape[1] ** 0.5
+    mean = (do * o).sum(1, keepdims=True)
+    for start in range(0, len(k), size):
+        at = slice(start, start + size)
+        p = np.exp(q @ k[at].T / root - lse[:, None])
+        ds = p * (do @ v[at].T - mean) / root
+        dq += ds @ k[at]
+        dk[at] = ds.T @ q
+        dv[at] = p.T @ do
+    return dq, dk, dv
+
+
+def backwards_query_by_query(q, k, v, o, lse, do, size):
+    dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    for t in range(len(q)):
+        p = (k @ q[t] / q.shape[1] ** 0.5 - lse[t]).exp()
+        ds = p * (v @ do[t] - do[t] @ o[t]) / q.shape[1] ** 0.5
+        dq[t] = ds @ k
+        dk += ds[:, None] * q[t]
+        dv += p[:, None] * do[t]
+    return dq, dk, dv
+
+
+def backwards_in_two_passes(q, k, v, o, lse, do, size):
+    """The row's average as a first pass over the blocks."""
+    root, blocks = q.shape[1] ** 0.5, [slice(n, n + size) for n in range(0, len(k), size)]
+    mean = torch.zeros(len(q), 1).double()
+    for at in blocks:
+        p = (q @ k[at].T / root - lse[:, None]).exp()
+        mean = mean + (p * (do @ v[at].T)).sum(1, keepdim=True)
+    dq, dk, dv = 0, [], []
+    for at in blocks:
+        p = (q @ k[at].T / root - lse[:, None]).exp()
+        ds = p * (do @ v[at].T - mean) / root
+        dq, dk, dv = dq + ds @ k[at], [*dk, ds.T @ q], [*dv, p.T @ do]
+    return dq, torch.cat(dk), torch.cat(dv)
+
+
+def backwards_by_autograd(q, k, v, o, lse, do, size):
+    q, k, v = (x.clone().requires_grad_() for x in (q, k, v))
+    return torch.autograd.grad((q @ k.T / q.shape[1] ** 0.5).softmax(-1) @ v, (q, k, v), do)
+
+
+def backwards_with_the_table(q, k, v, o, lse, do, size):
+    return backwards()(q, k, v, o, lse, do, len(k))
+
+
+def last_of(n):
+    """Only the last block of the n-th gradient is kept."""
+
+    def answer(q, k, v, o, lse, do, size):
+        found = list(backwards()(q, k, v, o, lse, do, size))
+        found[n][: (len(k) - 1) // size * size] = 0
+        return found
+
+    return answer
+
+
 RIGHT = {
     "7.1": [
         LAYER,
@@ -620,15 +609,11 @@ RIGHT = {
     "7.6": [merged(lambda m, n: m.exp() * n), merged_logs, merged_numpy, merged_by_softmax],
     "7.7": [online(), online_numpy, online_merging, online_plainly],
     "7.8": [
-        recurrent(),
-        by_steps,
-        growing,
-        cumulative,
-        recurrent_plainly,
-        recurrent_number_by_number,
-        recurrent_numpy,
-        recurrent_in_double,
-        lambda q, k, v: linear_attention(q, k, v, causal=True, feature_map=lambda x: x),
+        backwards(),
+        backwards_by_einsum,
+        backwards_numpy,
+        backwards_query_by_query,
+        backwards_in_two_passes,
     ],
     "7.9": [
         [1.0, 0.5, 0.25],
@@ -767,21 +752,30 @@ WRONG = [
     ("7.7", keeping(lambda s: s, lambda kept, top: (torch.cat(kept) - top).exp().sum()), "or their scores"),
     ("7.7", keeping(torch.clone, lambda kept, top: (torch.cat(kept) - top).exp().sum()), "or their scores"),
     ("7.7", keeping(torch.Tensor.tolist, lambda kept, top: sum(math.exp(x - top) for s in kept for x in s)), "or their scores"),
-    ("7.8", recurrent(divide="none"), "divide by the sum of the weights"),
-    ("7.8", recurrent(divide="count"), "not by their number"),
-    ("7.8", recurrent(divide="all"), "the sum over all keys"),
-    ("7.8", recurrent(divide="own"), "the weight of the token's own key alone"),
-    ("7.8", recurrent(divide="sums"), "keep the sum of the keys as a vector"),
-    ("7.8", recurrent(read_first=True), "you read before you write"),
-    ("7.8", recurrent(add=False), "has to be added up"),
-    ("7.8", lambda q, k, v: (q @ k.T) @ v / (q @ k.T).sum(-1, keepdim=True), "attends to the whole text"),
-    ("7.8", lambda q, k, v: (q @ k.T).masked_fill(torch.ones(6, 6).triu(1).bool(), -math.inf).softmax(-1) @ v, "softmax attention"),
-    ("7.8", rows_kept, "row by row"),
-    ("7.8", rows_of_blocks, "row by row"),
-    ("7.8", rows_again, "goes through the keys before it again"),
-    ("7.8", all_pairs, "a table of all pairs"),
-    ("7.8", all_pairs_numpy, "a table of all pairs"),
-    ("7.8", lambda *a: recurrent()(*a)[-1], "that is the last output"),
+    ("7.8", backwards_by_autograd, "a table of all pairs is held"),
+    ("7.8", backwards_with_the_table, "a table of all pairs is held"),
+    ("7.8", backwards(weights=lambda s, lse: s.softmax(-1)), "dv: each block has a softmax of its own"),
+    ("7.8", backwards(weights=lambda s, lse: s.exp()), "dv: the weights are not divided by the sum"),
+    ("7.8", backwards(weights=lambda s, lse: s.exp() / lse[:, None]), "dv: `lse` is the logarithm"),
+    ("7.8", backwards(weights=lambda s, lse: s.exp() / lse[:, None].exp()), "dv: right for small scores, but near 1000"),
+    ("7.8", backwards(score=0.0), "dv: the scores are not divided by √D"),
+    ("7.8", last_of(2), "dv: only the last block"),
+    ("7.8", last_of(1), "dk: only the last block"),
+    ("7.8", backwards(add=False), "dq: only the last block"),
+    ("7.8", backwards(slope=lambda p, dp, do, o: p * dp), "if one grows, the others shrink"),
+    ("7.8", backwards(slope=lambda p, dp, do, o: p * (dp - (p * dp).sum(-1, keepdim=True))), "over the block alone"),
+    ("7.8", backwards(slope=lambda p, dp, do, o: p * (dp + (do * o).sum(-1, keepdim=True))), "the average is added"),
+    ("7.8", backwards(slope=lambda p, dp, do, o: dp - (do * o).sum(-1, keepdim=True)), "not multiplied by the weight"),
+    ("7.8", backwards(slope=lambda p, dp, do, o: p * (1 - p) * dp), "those of the other keys change as well"),
+    ("7.8", backwards(slope=lambda p, dp, do, o: p * (dp - o.sum(-1, keepdim=True))), "multiplied by `do`"),
+    ("7.8", backwards(scale=0.0), "1/√D comes in once more on the way back"),
+    ("7.8", backwards(scale=2.0), "comes in twice"),
+    ("7.8", lambda *a: backwards()(*a)[::-1], "in another order"),
+    ("7.8", lambda *a: backwards()(*a)[0], "return three gradients"),
+    ("7.8", lambda *a: [-x if n < 2 else x for n, x in enumerate(backwards()(*a))], "the wrong sign"),
+    ("7.8", lambda q, k, v, o, lse, do, size: backwards()(q, k, v, o, lse, o, size), "multiplied with `o`"),
+    ("7.8", lambda *a: [*backwards()(*a)[:2], backwards()(*a)[2] / a[0].shape[1] ** 0.5], "values do not go through the scale"),
+    ("7.8", lambda *a: [x.float().abs() for x in backwards()(*a)], "is too large"),
     ("7.9", [0.25, 0.25, 0.25], "that is the exact average"),
     ("7.9", [25, 25, 25], "not per cents"),
     ("7.9", [0.25, 0.5, 1], "the other way round"),
