@@ -67,7 +67,7 @@
   // The worker, and what it is asked
 
   let parts = null, loading = null, worker = null, waiting = null, asked = 0;   // waiting: the promise of the request that is out
-  let kept = [], stale = false, turn = Promise.resolve(), stops = 0;   // kept: cells that have succeeded, since the last reset
+  let kept = [], stale = false, turn = Promise.resolve(), stops = 0, prepared = false;   // kept: cells that have succeeded, since the last reset
 
   function ask(message, limit) {
     return new Promise((resolve) => {
@@ -91,6 +91,13 @@
     worker.onerror = (event) => answered({ broken: event.message });
     const { broken, ended } = await ask({ parts }, LIMIT.start);
     if (broken || ended) throw new Error(broken ?? "it did not start");
+    await prepare(false);
+  }
+
+  /** Let it import what most cells use, or what grades exercises: on a slow machine seconds, which are no cell's own. */
+  async function prepare(exercises) {
+    prepared = exercises;
+    await ask({ request: JSON.stringify({ do: "prepare", exercises }) }, LIMIT.start);
   }
 
   /** End what runs, for a reason, and start anew at once, so that the next request finds it ready. */
@@ -169,6 +176,8 @@
       }
       if (what === "reset") kept = [];
       while (stale && stops === stopsThen) await replay();
+      if (stops !== stopsThen) return failed(what, "Stopped", "", spent());
+      if (!prepared && (what === "check" || what === "hint")) await prepare(true);
       if (stops !== stopsThen) return failed(what, "Stopped", "", spent());
       const reply = await ask({ request: JSON.stringify({ do: what, ...told }) }, LIMIT[what]);
       if (reply.broken) end("Broken");

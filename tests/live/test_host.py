@@ -198,7 +198,11 @@ def test_the_set_up_of_the_chapter_is_there_and_names_stay_for_the_next_exercise
 
 
 def test_a_name_of_the_set_up_that_the_page_lacks_sends_to_the_notebook(host, known, monkeypatch):
-    known["setup"]["3"] = "import torch\nfrom nowhere_to_be_found import glove"
+    refused = "import sys\nsys.modules['torch.missing'].NOTED.append('something else')\n"
+    missing = type(sys)("torch.missing")
+    missing.NOTED = []
+    monkeypatch.setitem(sys.modules, "torch.missing", missing)
+    known["setup"]["3"] = f"import torch\n{refused}from nowhere_to_be_found import glove"
     result = host.check(SOFTMAX, "def softmax(scores):\n    return glove[scores]")
     assert (result["kind"], result["attempted"]) == ("cannot", False)
     assert "glove is not on the page" in result["text"]
