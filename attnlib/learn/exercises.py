@@ -87,6 +87,11 @@ def _grade(exercise: Exercise, answer: object) -> object:
                 f"the numbers are right, but it changes `{changed[0]}`, which it was given: work on a copy. "
                 "`+=`, names ending in `_` and `x[0] = ...` change what is there, `x = x + 1` does not."
             )
+        if changed:
+            return (
+                f"it changes `{changed[0]}`, which it was given, and what comes after may be wrong for that: "
+                f"work on a copy. Apart from that: {mistake}"
+            )
         return mistake
     except NotWrittenError:
         return NOT_ATTEMPTED
@@ -104,11 +109,15 @@ def _grade(exercise: Exercise, answer: object) -> object:
 
 
 def _blank(answer: object) -> bool:
-    if answer is None or answer is ...:
+    return answer is None or _has_gap(answer)
+
+
+def _has_gap(answer: object) -> bool:
+    if answer is ...:
         return True
     if isinstance(answer, dict):
         answer = list(answer.values())
-    return isinstance(answer, (list, tuple)) and (len(answer) == 0 or any(map(_blank, answer)))
+    return isinstance(answer, (list, tuple)) and (len(answer) == 0 or any(map(_has_gap, answer)))
 
 
 def _find(id: object) -> Exercise | None:

@@ -57,9 +57,10 @@ def page_spec(id: str) -> dict:
     Returns:
         ``id``, ``name``, ``kind``, ``title``, ``difficulty``, ``minutes``, ``hints``, ``lesson``; ``options``
         of a choice; ``fields``, a label for each place; ``shape`` of numbers and of a matrix; ``reads``, what
-        `read_field` expects at each place; ``answer``, ``tolerance`` and ``relative``; ``mistakes`` in the
-        order of judgement, each with ``place`` (None for the whole answer), ``answers``, ``tolerance``,
-        ``relative`` and ``says``; ``otherwise``, a sentence or "" for each place.
+        `read_field` expects at each place; ``answer``, ``tolerance`` (one number, or one for each place)
+        and ``relative``; ``mistakes`` in the order of judgement, each with ``place`` (None for the whole
+        answer), ``answers``, ``tolerance``, ``relative`` and ``says``; ``otherwise``, a sentence or "" for
+        each place.
 
     Raises:
         KeyError: If there is no such data exercise.
@@ -75,26 +76,33 @@ def judge(rules: dict, got: list) -> str | None:
     The page judges the same way: right within tolerance; a mistake of the whole; a mistake at one place; what
     is said otherwise; else which place is not right, and to which side.
     """
-    wrong = [not near(g, want, rules) for g, want in zip(got, rules["answer"], strict=True)]
+    wrong = [not near(*pair, rules, n) for n, pair in enumerate(zip(got, rules["answer"], strict=True))]
     if not any(wrong):
         return None
     for mistake in rules["mistakes"]:
         place = mistake["place"]
         if place is None:
-            known = any(all(map(near, got, other, [mistake] * len(got))) for other in mistake["answers"])
+            known = any(
+                all(near(*pair, mistake, n) for n, pair in enumerate(zip(got, other, strict=True)))
+                for other in mistake["answers"]
+            )
         else:
-            known = wrong[place] and any(near(got[place], other, mistake) for other in mistake["answers"])
+            known = wrong[place] and any(
+                near(got[place], other, mistake, place) for other in mistake["answers"]
+            )
         if known:
             return mistake["says"]
     first = wrong.index(True)
     return rules["otherwise"][first] or _side(rules, first, got[first])
 
 
-def near(got: object, want: object, rules: dict) -> bool:
-    """Tell whether a value is the one wanted: a number within the tolerance, anything else exactly."""
+def near(got: object, want: object, rules: dict, place: int) -> bool:
+    """Tell whether the value at a place is the one wanted: a number within the tolerance, else exactly."""
     if type(want) in (bool, str, list):
         return type(got) is type(want) and got == want
-    return abs(got - want) <= max(rules["tolerance"], rules["relative"] * abs(want))
+    tolerance = rules["tolerance"]
+    tolerance = tolerance[place] if isinstance(tolerance, list) else tolerance
+    return abs(got - want) <= max(tolerance, rules["relative"] * abs(want))
 
 
 def _side(rules: dict, place: int, got: object) -> str:
@@ -166,6 +174,10 @@ def _value(name: str, reads: str, answer: object) -> object:
         if not isinstance(whole, (tuple, list)) or not all(type(n) is int for n in whole):
             raise AnswerError(f"{name}: write the shape as a tuple of whole numbers, like (2, 3, 5).")
         return list(whole)
+    if answer is None:
+        raise AnswerError(
+            f"{name}: it is None, which is no number: a search that found nothing returns None."
+        )
     try:
         got = single(answer)
     except AnswerError as error:

@@ -67,8 +67,9 @@
 
   // Judging an answer: a list with one value for each place
 
-  const near = (got, want, rules) => (typeof want === "number"
-    ? Math.abs(got - want) <= Math.max(rules.tolerance, rules.relative * Math.abs(want))
+  // the tolerance is one number, or one for each place
+  const near = (got, want, rules, place) => (typeof want === "number"
+    ? Math.abs(got - want) <= Math.max(rules.tolerance[place] ?? rules.tolerance, rules.relative * Math.abs(want))
     : JSON.stringify(got) === JSON.stringify(want));
 
   function side(spec, place, got) {
@@ -79,11 +80,11 @@
 
   /** Return null if the values are right, else the sentence that says what is not. */
   function judge(spec, got) {
-    const wrong = got.map((value, place) => !near(value, spec.answer[place], spec));
+    const wrong = got.map((value, place) => !near(value, spec.answer[place], spec, place));
     if (!wrong.includes(true)) return null;
     const made = (mistake) => mistake.answers.some((other) => (mistake.place === null
-      ? got.every((value, place) => near(value, other[place], mistake))
-      : wrong[mistake.place] && near(got[mistake.place], other, mistake)));
+      ? got.every((value, place) => near(value, other[place], mistake, place))
+      : wrong[mistake.place] && near(got[mistake.place], other, mistake, mistake.place)));
     const first = wrong.indexOf(true);
     return spec.mistakes.find(made)?.says ?? (spec.otherwise[first] || side(spec, first, got[first]));
   }

@@ -27,6 +27,17 @@ def with_a_mean(answer: object, says: dict[str, str]) -> str | None:
         (lambda m, d: 3 * d, says["mean_of_one"]),
         (lambda m, d: 1 + 2 * m**2, says["one_product"]),
         (lambda m, d: math.sqrt(d * (1 + 2 * m**2)), says["standard_deviation"]),
+        (lambda m, d: d * (1 + m**2) ** 2 - m**4, says["taken_away_once"]),
+        (lambda m, d: d * ((1 + m**2) ** 2 - m**2), says["mean_not_squared"]),
+        (lambda m, d: d * (1 + m**2) ** 2 - d**2 * m**2, says["mean_not_squared"]),
+        (lambda m, d: d * m**2, says["mean_of_the_score"]),
+        (lambda m, d: 2 * d * m**2, says["one_left_out"]),
+        (lambda m, d: 2 * d * (1 + m**2), says["squares_added"]),
+        (lambda m, d: d * (1 + m) ** 2, says["deviation_and_mean"]),
+        (lambda m, d: d * (1 + m) ** 4, says["deviation_and_mean"]),
+        (lambda m, d: d**2 * (1 + 2 * m**2), says["times_d_twice"]),
+        (lambda m, d: d * (1 - m**2) ** 2, says["square_below_1"]),
+        (lambda m, d: d * ((1 - m**2) ** 2 - m**4), says["square_below_1"]),
     ]
     cases = [(3.0, 7), (0.7, 11), (0.0, 16), (-2.0, 3)]
     return by_cases(answer, lambda m, d: d * (1 + 2 * m**2), cases, mistakes, read=scalar, tolerance=1e-3)
@@ -76,6 +87,12 @@ def _head_scores(divisor: Callable, cut: Callable = _blocks) -> Callable:
     return scores
 
 
+def _between_heads(x: Tensor, w_q: Tensor, w_k: Tensor, heads: int) -> Tensor:
+    """Return scores of the heads of each token with each other: tokens and heads were not swapped."""
+    q, k = ((x @ w).unflatten(-1, (heads, -1)) for w in (w_q, w_k))  # (B, T, H, D)
+    return q @ k.mT / q.shape[-1] ** 0.5
+
+
 def repaired(answer: object, says: dict[str, str]) -> str | None:
     """Grade scores of several heads, divided by the right width."""
     cases = [
@@ -99,6 +116,17 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
         (_head_scores(root, lambda y, heads: y.unflatten(-1, (-1, heads)).movedim(-1, 1)), says["dealt"]),
         (_head_scores(root, lambda y, heads: y.reshape(len(y), heads, y.shape[1], -1)), says["tokens_dealt"]),
         (_head_scores(lambda q, C: 4), says["always_4_or_heads"]),
+        (_head_scores(lambda q, C: q.shape[-1] ** -0.5), says["times_root"]),
+        (_head_scores(lambda q, C: q.shape[-1] ** 0.25), says["fourth_root"]),
+        (_head_scores(lambda q, C: (C * q.shape[-1]) ** 0.5), says["twice_divided"]),
+        (_head_scores(lambda q, C: len(q) ** 0.5), says["root_of_batch"]),
+        (lambda *case: right(*case).mT, says["turned"]),
+        (lambda *case: right(*case).sum(1), says["one_table"]),
+        (lambda x, a, b, heads: (x @ a) @ (x @ b).mT / x.shape[-1] ** 0.5, says["one_table"]),
+        (lambda x, a, b, heads: right(x, a.T, b.T, heads), says["transposed"]),
+        (lambda x, a, b, heads: right(x, a, a, heads), says["one_matrix"]),
+        (lambda x, a, b, heads: right(x, b, b, heads), says["one_matrix"]),
+        (_between_heads, says["not_swapped"]),
     ]
     return by_cases(answer, right, cases, mistakes, tolerance=1e-3)
 
@@ -168,6 +196,7 @@ def cosine_scores(answer: object, says: dict[str, str]) -> str | None:
     mistakes = [
         (lambda q, k, g: _cosines(q, k, 1.0), says["no_factor"]),
         (lambda q, k, g: g * q @ k.T, says["lengths_count"]),
+        (lambda q, k, g: q @ k.T, says["plain_products"]),
         (lambda q, k, g: g * q @ k.T / q.shape[-1] ** 0.5, says["lengths_count"]),
         (lambda q, k, g: q @ k.T / q.shape[-1] ** 0.5, says["scaled_products"]),
         (lambda q, k, g: g * unit(q) @ k.T, says["keys_keep_lengths"]),
@@ -185,6 +214,19 @@ def cosine_scores(answer: object, says: dict[str, str]) -> str | None:
         (lambda q, k, g: _cosines(q, k, g * g), says["g_twice"]),
         (lambda q, k, g: _cosines(q, k, g) * q.shape[-1], says["not_of_length_1"]),
         (lambda q, k, g: _cosines(q, k, g) * q.shape[-1] ** 0.5, says["times_root"]),
+        (lambda q, k, g: unit(q) @ k.T, says["keys_keep_lengths_no_factor"]),
+        (lambda q, k, g: q @ unit(k).T, says["queries_keep_lengths_no_factor"]),
+        *((lambda q, k, g, n=n: g * unit(q @ k.T, n), says["scores_of_length_1"]) for n in (0, 1)),
+        (lambda q, k, g: g * q @ k.T / (q @ k.T).abs().max(), says["largest_score"]),
+        (lambda q, k, g: g * q @ k.T / (q @ k.T).abs().amax(-1, keepdim=True), says["largest_score"]),
+        (lambda q, k, g: _cosines(q, k, 1.0).clamp(-1 / g, 1 / g) * g, says["clamped"]),
+        (lambda q, k, g: g * _cosines(q, k, 1.0).tanh(), says["tanh_of_cosines"]),
+        (lambda q, k, g: g * _cosines(q, k, 1.0).softmax(-1), says["weights"]),
+        (lambda q, k, g: _cosines(q, k, g).abs(), says["sign_lost"]),
+        (
+            lambda q, k, g: _cosines(q - q.mean(-1, keepdim=True), k - k.mean(-1, keepdim=True), g),
+            says["centred"],
+        ),
     ]
     return by_cases(answer, _cosines, cases, mistakes, tolerance=1e-3)
 
@@ -302,11 +344,19 @@ def padded(answer: object, says: dict[str, str]) -> str | None:
             if width % 8:
                 words = says["not_padded"] if width == D else says["padded_otherwise"]
                 raise AnswerError(words.format(D=D, width=width))
+            if width < D:
+                raise AnswerError(says["width_written_in"].format(D=D, width=width))
             return scaled_dot_product_attention(q, k, v, scale=scale)
 
         return kernel
 
-    sizes = [(2, 3, 5, 7, 11, 13), (3, 2, 7, 5, 3, 19), (2, 5, 3, 11, 17, 7), (3, 2, 5, 7, 16, 3)]
+    sizes = [  # the last one is wider than a width that someone may write in
+        (2, 3, 5, 7, 11, 13),
+        (3, 2, 7, 5, 3, 19),
+        (2, 5, 3, 11, 17, 7),
+        (3, 2, 5, 7, 16, 3),
+        (1, 2, 3, 2, 131, 5),
+    ]
     cases = [
         (
             3 * normal(B, H, T, D, seed=0),
