@@ -186,7 +186,8 @@ _ADD, _SUB, _MUL = _listed(operator.add), _listed(operator.sub), _listed(operato
 @operation("add", "__add__", "__radd__")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """Add."""
-    other = other if alpha is True or alpha == 1 else mul(other, alpha)
+    if alpha != 1:
+        other = mul(other, bool(alpha) if result_type(plain(input), plain(other)) is bool_ else alpha)
     return arithmetic(input, other, "add", _ADD, None, _listed(operator.or_))
 
 
@@ -950,7 +951,7 @@ def assign(target: Tensor, src: Tensor) -> None:
         )
         if more < 0:
             raise RuntimeError(
-                f"expand(CPU{src.dtype.title}Type{{{list(src._shape)}}}, size={list(target._shape)}): the number "
+                f"expand({'CPUBoolType' if src.dtype is bool_ else f'torch.{src.dtype.title}Tensor'}{{{list(src._shape)}}}, size={list(target._shape)}): the number "
                 f"of sizes provided ({target.ndim}) must be greater or equal to the number of dimensions in the "
                 f"tensor ({src.ndim})"
             )

@@ -190,6 +190,8 @@ def getitem(input: Tensor, index: Any) -> Tensor:
 @operation("__setitem__", function=False)
 def setitem(input: Tensor, index: Any, value: Any) -> None:
     """Write into a part."""
+    if type(index) is int and not input._shape:
+        raise IndexError(f"index {index} is out of bounds for dimension 0 with size 0")
     shown, arrays = resolve(input, index)
     if not isinstance(value, Tensor):
         if isinstance(value, (list, tuple)):

@@ -6,7 +6,7 @@ import math
 import operator
 from typing import Any
 
-from torch import elementwise, reductions, shaping, storage
+from torch import elementwise, missing, reductions, shaping, storage
 from torch.dispatch import operation
 from torch.dtypes import dtype, float32
 from torch.storage import Size
@@ -233,10 +233,22 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alp
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Sum products over pairs of axes."""
     if isinstance(dims, int):
+        if dims > min(a.ndim, b.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         one, two = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
         one, two = ([x] if isinstance(x, int) else list(x) for x in dims)
         one, two = [x % a.ndim for x in one], [x % b.ndim for x in two]
+    if a.dtype is not b.dtype:
+        raise RuntimeError("both inputs should have same dtype")
+    for x, y in zip(one, two, strict=True):
+        if a._shape[x] != b._shape[y]:
+            if 1 in (a._shape[x], b._shape[y]):
+                missing.refuse("torch.tensordot", " where an axis of one is spread")
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {a._shape[x]} in dim {x - a.ndim} and second "
+                f"has size {b._shape[y]} in dim {y}"
+            )
     free_a = [x for x in range(a.ndim) if x not in one]
     free_b = [x for x in range(b.ndim) if x not in two]
     k = math.prod(a._shape[x] for x in one)

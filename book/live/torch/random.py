@@ -8,7 +8,7 @@ import random as twister
 from collections.abc import Iterator
 from typing import Any
 
-from torch import missing
+from torch import gauss, missing
 from torch.dtypes import dtype, float32, float64
 
 
@@ -120,11 +120,12 @@ def normal_numbers(source: Generator, n: int, dtype: dtype) -> list[float]:
     if n < 16:
         return dtype.settle([_one_normal(source) for _ in range(n)])
     xs = uniform_numbers(source, n, dtype)
-    for start in range(0, n - 15, 16):
-        xs[start : start + 16] = _sixteen(xs[start : start + 16])
+    made = gauss.sixteens if dtype is float32 else _sixteens
+    whole = n // 16 * 16
+    xs[:whole] = made(xs[:whole])
     if n % 16:
-        xs[-16:] = _sixteen(uniform_numbers(source, 16, dtype))
-    return dtype.settle(xs)
+        xs[-16:] = made(uniform_numbers(source, 16, dtype))
+    return xs
 
 
 def _one_normal(source: Generator) -> float:
@@ -137,18 +138,20 @@ def _one_normal(source: Generator) -> float:
     return radius * math.cos(angle)
 
 
-def _sixteen(xs: list[float]) -> list[float]:
-    radii = [math.sqrt(-2 * math.log(1 - x)) for x in xs[:8]]
-    angles = [2 * math.pi * x for x in xs[8:]]
-    return [r * math.cos(a) for r, a in zip(radii, angles, strict=True)] + [
-        r * math.sin(a) for r, a in zip(radii, angles, strict=True)
-    ]
+def _sixteens(xs: list[float]) -> list[float]:
+    found: list[float] = []
+    for start in range(0, len(xs), 16):
+        radii = [math.sqrt(-2 * math.log(1 - x)) for x in xs[start : start + 8]]
+        angles = [2 * math.pi * x for x in xs[start + 8 : start + 16]]
+        found += [r * math.cos(a) for r, a in zip(radii, angles, strict=True)]
+        found += [r * math.sin(a) for r, a in zip(radii, angles, strict=True)]
+    return found
 
 
 def whole_numbers(source: Generator, n: int, low: int, high: int) -> list[int]:
     """Draw whole numbers from ``low`` up to ``high``, which is left out."""
     span = high - low
-    if span >= 1 << 32:
+    if span >= 1 << 28:
         words = source.words(2 * n)
         pairs = zip(words[::2], words[1::2], strict=True)
         return [low + (first << 32 | second) % span for first, second in pairs]

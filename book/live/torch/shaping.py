@@ -261,13 +261,14 @@ def expand(input: Tensor, *size: Any) -> Tensor:
     wanted = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     wanted = [int(n) for n in wanted]
     more = len(wanted) - input.ndim
+    kind = "CPUBoolType" if input.dtype is dtypes.bool_ else f"torch.{input.dtype.title}Tensor"
     worst = next(
-        (a for a in range(len(wanted) - 1, more - 1, -1) if input._shape[a - more] not in (1, wanted[a]) and wanted[a] != -1),
+        (a for a in range(len(wanted) - 1, max(more, 0) - 1, -1) if input._shape[a - more] not in (1, wanted[a]) and wanted[a] != -1),
         None,
     )
     if more < 0:
         raise RuntimeError(
-            f"expand(CPU{input.dtype.title}Type{{{list(input._shape)}}}, size={wanted}): the number of sizes "
+            f"expand({kind}{{{list(input._shape)}}}, size={wanted}): the number of sizes "
             f"provided ({len(wanted)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})"
         )
     shape, strides = [], []
@@ -732,6 +733,8 @@ def trace(input: Tensor) -> Tensor:
 
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
+    if input.dtype is dtypes.bool_:
+        raise NotImplementedError("\"trace\" not implemented for 'Bool'")
     return reductions.sum_(diagonal(input))
 
 
