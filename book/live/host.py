@@ -24,6 +24,8 @@ from importlib import import_module
 from pathlib import Path
 from types import CodeType
 
+from drawing import show_weights
+
 MOST = 20_000  # letters of text that a cell may show
 HERE = "<cell "  # how the file names of cells begin
 NO_INPUT = "input() waits for keys, and Python on the page gets none: write the value into the cell."
@@ -181,8 +183,13 @@ def reset() -> dict:
     """Begin with an empty namespace."""
     namespace.clear()
     chapters.clear()
-    namespace.update({"__name__": "__main__", "display": display})
+    namespace.update(given())
     return {}
+
+
+def given() -> dict:
+    """Return the names that a cell finds without an import."""
+    return {"__name__": "__main__", "display": display, "show_weights": show_weights}
 
 
 # Exercises
@@ -270,7 +277,7 @@ def speaking(what: str, *given: object, **named: object) -> dict:
 def prepared(chapter: str) -> tuple[dict, dict[str, str]]:
     """Return the names that the exercises of a chapter find, and those that they miss, with a reason."""
     if chapter not in chapters:
-        names, absent = {"__name__": "__main__", "display": display}, {}
+        names, absent = given(), {}
         setup = facts()["setup"][chapter]
         linecache.cache[f"<set-up {chapter}>"] = (
             len(setup),

@@ -1,6 +1,7 @@
 """What was won for readers with slow networks, held by the built pages as files; no browser is needed."""
 
 import gzip
+import json
 import re
 from functools import cache
 from html.parser import HTMLParser
@@ -112,9 +113,23 @@ def test_what_no_page_asks_for_is_not_shipped(site):
     unused = [
         f.name
         for f in (site / "_static").rglob("*.js")
-        if f.name not in named and f.name not in loaded_by_scripts
+        if f.name not in named and f.name not in loaded_by_scripts and f.parent.name != "python"
     ]
     assert unused == []
+
+
+def test_python_is_shipped_where_a_page_asks_for_it_and_not_loaded_with_it(site, texts):
+    told = {name: re.search(r'id="pa-python">(.*?)</script>', text) for name, text in texts.items()}
+    for name, text in texts.items():
+        runs = re.search(r'class="[^"]*\bpa-live\b', text)
+        assert bool(told[name]) == bool(runs) == ("_static/python.js" in text), name
+        assert "_static/python/" not in " ".join(Resources(text).fetched), name
+    facts = [json.loads(found[1]) for found in told.values() if found]
+    files = {
+        f"{archive['file']}{kind}" for one in facts for archive in one["archives"] for kind in (".bin", ".js")
+    }
+    assert files == {file.name for file in (site / "_static/python").iterdir()}
+    assert len(files) == 4
 
 
 def test_the_script_of_the_widgets_comes_first_where_there_is_one(texts):

@@ -10,17 +10,16 @@ import pytest
 from attnlib.learn import bank, exercises
 from tests.book import ROOT
 
-SOURCE = ROOT / "book/live/host.py"
-
 
 @pytest.fixture
 def host(monkeypatch):
-    """The module by itself: beside it lies another torch, which must not be found here."""
-    spec = importlib.util.spec_from_file_location("host_of_the_page", SOURCE)
-    module = importlib.util.module_from_spec(spec)
-    monkeypatch.setitem(sys.modules, spec.name, module)
+    """The module and the one it needs by themselves: beside them lies another torch, which must not be found here."""
     monkeypatch.setattr(exercises, "show", exercises.show)  # put back in the end
-    spec.loader.exec_module(module)
+    for name in ("drawing", "host"):
+        spec = importlib.util.spec_from_file_location(name, ROOT / f"book/live/{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        monkeypatch.setitem(sys.modules, name, module)
+        spec.loader.exec_module(module)
     return module
 
 
@@ -57,6 +56,10 @@ def test_drawings_stand_where_they_were_shown(host):
     host.namespace["Table"] = type("Table", (), {"_repr_html_": lambda self: "<table></table>"})
     parts = host.run("print(1)\ndisplay(Drawn())\nprint(2)\nTable()")["parts"]
     assert [part["type"] for part in parts] == ["text", "svg", "text", "html"]
+
+
+def test_weights_are_drawn_as_a_table(host):
+    assert [part["type"] for part in host.run("show_weights([0.25, 0.75])")["parts"]] == ["html"]
 
 
 def test_a_thing_that_cannot_be_shown_is_an_error_of_the_cell(host):
