@@ -22,7 +22,8 @@ class Footprint(NamedTuple):
     Attributes:
         held: The most numbers that tensors made by the call held at one time.
         read: The numbers that operations read from the tensors it was given, counted each time.
-        python: The most bytes that Python and NumPy held at one time.
+        python: The most bytes that Python and NumPy held at one time, without those of tensors: on the book's
+            pages tensors are Python's own.
     """
 
     held: int
@@ -117,4 +118,18 @@ def footprint(function: Callable, *arguments: object) -> Footprint:
 
     for run in (with_tensors, with_python):
         call(run, *(x() if callable(x) and not isinstance(x, Tensor) else x for x in arguments))
-    return Footprint(counted.most, counted.read, python)
+    return Footprint(counted.most, counted.read, python - counted.most * bytes_in_python())
+
+
+@functools.cache
+def bytes_in_python() -> int:
+    """Return what a number in a tensor takes of Python's own memory: nothing, but on the book's pages."""
+    ours = not tracemalloc.is_tracing()
+    if ours:
+        tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    numbers = torch.arange(1000.0)
+    taken = tracemalloc.get_traced_memory()[0] - before
+    if ours:
+        tracemalloc.stop()
+    return taken // len(numbers)
