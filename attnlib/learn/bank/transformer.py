@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from attnlib.functional import attention
-from attnlib.learn.calling import AnswerError, call, tell_error
-from attnlib.learn.grading import by_cases, describe, normal, numbers, scalar
+from attnlib.learn.calling import AnswerError, call
+from attnlib.learn.grading import by_cases, close, describe, listed, normal, numbers, scalar
 from attnlib.learn.judging import by_name
 from attnlib.positions import rotary
 
@@ -77,234 +77,217 @@ def _in_half(answer: object, says: dict[str, str]) -> str | None:
     return None
 
 
-def _block(first: Callable, second: Callable) -> Callable:
-    """Return a block of two steps, each a function of the stream, a norm and a part."""
-    return lambda x, norm_1, attend, norm_2, mlp: second(first(x, norm_1, attend), norm_2, mlp)
-
-
-def _before(x: Tensor, norm: Callable, part: Callable) -> Tensor:
-    return x + part(norm(x))
-
-
-def _after(x: Tensor, norm: Callable, part: Callable) -> Tensor:
-    return norm(x + part(x))
-
-
-def _on_the_stream(x: Tensor, norm: Callable, part: Callable) -> Tensor:
-    return norm(x) + part(norm(x))
-
-
-def _unnormed(x: Tensor, norm: Callable, part: Callable) -> Tensor:
-    return x + part(x)
-
-
-def _lost(x: Tensor, norm: Callable, part: Callable) -> Tensor:
-    return part(norm(x))
-
-
-def _branch(x: Tensor, norm: Callable, part: Callable) -> Tensor:
-    return x + norm(part(x))
-
-
-def _both_sides(x: Tensor, norm: Callable, part: Callable) -> Tensor:
-    return x + norm(part(norm(x)))
-
-
-def _parts(seed: int, C: int) -> tuple[Callable, ...]:
-    """Return two norms with weights of their own, a mixing of tokens and an MLP on each."""
-
-    def norm(n: int) -> Callable:
-        weight = 1 + normal(C, seed=n).abs()
-        return lambda x: x / x.square().mean(-1, keepdim=True).sqrt() * weight
-
-    mix, up = normal(C, C, seed=seed + 2), normal(C, C, seed=seed + 3)
-    return norm(seed), lambda x: x.cumsum(0) @ mix, norm(seed + 1), lambda x: (x @ up).tanh()
-
-
-def repaired_block(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the repair of a block whose norms stand where they should not."""
+def _drafts() -> list[tuple[Tensor, Tensor]]:
+    """Return probabilities of a large model and of the small one that drafts for it; some are 0."""
     cases = [
-        (3 * normal(T, C, seed=seed), *_parts(seed, C)) for T, C, seed in ((3, 5, 0), (7, 2, 10), (1, 11, 20))
+        ([0.5, 0.3, 0.15, 0.05], [0.2, 0.35, 0.4, 0.05]),
+        ([0.07, 0.0, 0.53, 0.11, 0.29], [0.23, 0.31, 0.0, 0.25, 0.21]),
+        ([0.6, 0.0, 0.4], [0.9, 0.0, 0.1]),
+        ([0.25, 0.0, 0.75], [0.25, 0.0, 0.75]),
+        ([0.0, 1.0], [1.0, 0.0]),
     ]
-    stream, cut = says["stream_normalised"], says["stream_cut"]
-    mistakes = [
-        (_block(_on_the_stream, _after), says["as_given"]),
-        (_block(_after, _after), says["block_of_2017"]),
-        (_block(_before, _after), says["mlp_after"]),
-        (_block(_on_the_stream, _before), says["at_attention"].format(mistake=stream)),
-        (_block(_before, _on_the_stream), says["at_mlp"].format(mistake=stream)),
-        (_block(_on_the_stream, _on_the_stream), stream),
-        (_block(_on_the_stream, _unnormed), says["and_mlp_unnormed"].format(mistake=stream)),
-        (_block(_before, _unnormed), says["mlp_unnormed"]),
-        (_block(_unnormed, _before), says["attention_unnormed"]),
-        (_block(_unnormed, _unnormed), says["norms_unused"]),
-        (_block(_lost, _before), says["at_attention"].format(mistake=cut)),
-        (_block(_before, _lost), says["at_mlp"].format(mistake=cut)),
-        (_block(_lost, _lost), cut),
-        (_block(_branch, _before), says["attention_normed_late"]),
-        (_block(_before, _branch), says["mlp_normed_late"]),
-        (_block(_branch, _branch), says["both_normed_late"]),
-        (lambda x, n1, a, n2, f: _before(_before(x, n2, f), n1, a), says["mlp_first"]),
-        (lambda x, n1, a, n2, f: _before(_before(x, n1, f), n2, a), says["mlp_first"]),
-        (lambda x, n1, a, n2, f: x + f(n2(a(n1(x)))), says["one_chain"]),
-        (lambda x, n1, a, n2, f: x + _block(_before, _before)(x, n1, a, n2, f), says["added_twice"]),
-        (_block(_both_sides, _both_sides), says["normed_again"]),
-        (lambda x, n1, a, n2, f: x + a(n1(x)) + f(n2(x)), says["side_by_side"]),
-        (lambda x, n1, a, n2, f: x + f(n2(x + a(n1(x)))), says["attention_lost"]),
-        (lambda x, n1, a, n2, f: _before(_before(x, n1, a), n1, f), says["one_norm"]),
-        (lambda x, n1, a, n2, f: _before(_before(x, n2, a), n1, f), says["norms_exchanged"]),
-        (lambda x, n1, a, n2, f: n2(_block(_before, _before)(x, n1, a, n2, f)), says["normed_at_end"]),
-    ]
-    return by_cases(answer, _block(_before, _before), cases, mistakes)
+    return [(torch.tensor(p).double(), torch.tensor(q).double()) for p, q in cases]
 
 
-def _join(pieces: list[str], pair: tuple[str, str], *, times: int | None = None) -> list[str]:
-    """Join a pair wherever it stands, from left to right."""
-    out, i = [], 0
-    while i < len(pieces):
-        if tuple(pieces[i : i + 2]) == pair and times != 0:
-            out, i, times = [*out, "".join(pair)], i + 2, None if times is None else times - 1
-        else:
-            out, i = [*out, pieces[i]], i + 1
-    return out
-
-
-def _cut(text: str, merges: list[tuple[str, str]], *, times: int | None = None) -> list[str]:
-    pieces = list(text)
-    for pair in merges:
-        pieces = _join(pieces, pair, times=times)
-    return pieces
-
-
-def _longest_first(text: str, merges: list[tuple[str, str]]) -> list[str]:
-    """Take the longest known piece each time, from left to right."""
-    known, out = {"".join(pair) for pair in merges} | set(text), []
-    while text:
-        longest = max((text[:n] for n in range(1, len(text) + 1) if text[:n] in known), key=len)
-        out, text = [*out, longest], text[len(longest) :]
-    return out
-
-
-def _leftmost_first(text: str, merges: list[tuple[str, str]]) -> list[str]:
-    """Join the first two pieces that may be joined, until none are left."""
-    pieces, i = list(text), 0
-    while i < len(pieces) - 1:
-        if tuple(pieces[i : i + 2]) in merges:
-            pieces[i : i + 2], i = ["".join(pieces[i : i + 2])], 0
-        else:
-            i += 1
-    return pieces
-
-
-def _commonest_first(text: str, merges: list[tuple[str, str]]) -> list[str]:
-    """Join the pair that is most common in this text, until none are left."""
-    pieces = list(text)
-    while found := [pair for pair in pairwise(pieces) if pair in merges]:
-        pieces = _join(pieces, max(found, key=found.count))
-    return pieces
-
-
-def _unordered(text: str, merges: list[tuple[str, str]]) -> list[str]:
-    pieces = list(text)
-    for _ in text:
-        for pair in merges[::-1]:
-            pieces = _join(pieces, pair)
-    return pieces
-
-
-def _one_pass(text: str, merges: list[tuple[str, str]]) -> list[str]:
-    """Go through the text once, and join wherever a merge fits the letters."""
-    out, i = [], 0
-    while i < len(text):
-        n = 2 if tuple(text[i : i + 2]) in merges else 1
-        out, i = [*out, text[i : i + n]], i + n
-    return out
-
-
-def _from_the_right(text: str, merges: list[tuple[str, str]]) -> list[str]:
-    """Cut the text and the merges written backwards, and turn the pieces round."""
-    backwards = [(b[::-1], a[::-1]) for a, b in merges]
-    return [piece[::-1] for piece in _cut(text[::-1], backwards)][::-1]
-
-
-def _last_pair_missed(text: str, merges: list[tuple[str, str]]) -> list[str]:
-    pieces = list(text)
-    for pair in merges:
-        pieces = [*_join(pieces[:-1], pair), *pieces[-1:]]
-    return pieces
-
-
-def new_word(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the cutting of a new text by merges learned before."""
-    merges = [("t", "h"), ("i", "n"), ("th", "e"), ("h", "e"), ("in", "g"), ("e", "r")]
-    cases = [
-        ("the other ring", merges),
-        ("abc", [("a", "b"), ("b", "c"), ("a", "bc")]),  # the longest piece does not come up
-        ("abcbc", [("b", "c"), ("a", "bc"), ("a", "b")]),  # nor the one farthest to the left
-        ("abcbc", [("a", "b"), ("b", "c")]),  # nor the one that is common here
-        ("aaaab", [("a", "a"), ("aa", "b")]),
-        ("q", merges),
-        ("", merges),
-        ("Xyzy", []),
-        ("aaab", [("a", "a")]),  # from left to right
-    ]
-    for n, (text, learned) in enumerate(cases):
-        try:
-            result = call(answer, text, list(learned))
-        except (IndexError, ValueError, KeyError) as error:
-            if not n:
-                raise
-            words = tell_error(error, answer)
-        else:
-            words = _name_cut(result, text, learned, says)
+def draft(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the acceptance of a drafted token, and what is drawn in place of one that is rejected."""
+    for n, (p, q) in enumerate(_drafts()):
+        where = says["not_for"].format(p=p.tolist(), q=q.tolist()) if n else ""
+        result = call(listed(answer), p.clone(), q.clone())
+        got = numbers(result)
+        if got.shape != (2, len(p)):
+            return where + says["two_rows"].format(V=len(p), got=tuple(got.shape))
+        words = _name_acceptance(*got, p, q, says) or _name_instead(*got, p, q, says)
         if words:
-            return says["not_for"].format(text=text, mistake=words) if n else words
+            return where + words
     return None
 
 
-def _name_cut(result: object, text: str, merges: list[tuple[str, str]], says: dict[str, str]) -> str | None:
-    """Return None if a text is cut as the merges say, else the mistake it shows."""
-    if hasattr(result, "tolist"):
-        result = result.tolist()
-    if not isinstance(result, (list, tuple)):
-        raise AnswerError(says["no_list"].format(kind=type(result).__name__))
-    pieces, right = list(result), _cut(text, merges)
-    if pieces == right:
+def _name_acceptance(
+    accept: Tensor, instead: Tensor, p: Tensor, q: Tensor, says: dict[str, str]
+) -> str | None:
+    """Return None if as many drafts are accepted as may be, else the mistake."""
+    drafted = q > 0  # others never come up, so that any probability is right
+    some, p_some, q_some = accept[drafted], p[drafted], q[drafted]
+    if some.isnan().any() or accept.isinf().any():
+        return says["accept_not_finite"]
+    right = (p_some / q_some).clamp(max=1)
+    if close(some, right):
+        return None if accept.isfinite().all() else says["accept_not_finite"]
+    mistakes = [
+        (p_some / q_some, says["above_one"]),
+        ((q_some / p_some).clamp(max=1), says["upside_down"]),
+        (q_some / p_some, says["upside_down"]),
+        ((p_some >= q_some).double(), says["all_or_nothing"]),
+        ((p_some > q_some).double(), says["all_or_nothing"]),
+        (torch.minimum(p_some, q_some), says["both_at_once"]),
+        (p_some, says["by_target"]),
+        (1 - (p_some / q_some).clamp(max=1), says["rejection"]),
+        ((p_some - q_some).clamp(min=0), says["difference"]),
+        (torch.zeros_like(some), says["draft_unused"]),
+        (torch.ones_like(some), says["always"]),
+        (p_some / (p_some + q_some), says["share"]),
+    ]
+    if close(instead[drafted], right) and abs(accept.sum() - 1) < 1e-4:
+        return says["rows_swapped"]
+    for wrong, words in mistakes:
+        if close(some, wrong):
+            return words
+    if (some < -1e-4).any() or (some > 1 + 1e-4).any():
+        return says["no_probability"]
+    came = q * accept.nan_to_num()
+    if close(came + (1 - came.sum()) * instead, p):
+        best, got = torch.minimum(p, q).sum(), came.sum()
+        return says["too_few"].format(got=float(got), best=float(best))
+    above = (came - p).argmax()
+    if came[above] > p[above] + 1e-4:
+        return says["too_often"].format(at=int(above), came=float(came[above]), p=float(p[above]))
+    return says["other_acceptance"]
+
+
+def _name_instead(accept: Tensor, instead: Tensor, p: Tensor, q: Tensor, says: dict[str, str]) -> str | None:
+    """Return None if what comes out is distributed as the large model says, else the mistake."""
+    if not instead.isfinite().all():
+        return says["instead_not_finite"]
+    rejected = 1 - torch.minimum(p, q).sum()
+    left = (p - q).clamp(min=0)
+    if rejected < 1e-9:
+        return None
+    if close(instead, left / left.sum()):
         return None
     mistakes = [
-        (lambda t, m: list(t), says["letters"]),
-        (lambda t, m: _cut(t, m[:1]), says["first_merge_only"]),
-        (lambda t, m: _cut(t, m, times=1), says["one_place_only"]),
-        (_longest_first, says["longest_first"]),
-        (_leftmost_first, says["leftmost_first"]),
-        (_commonest_first, says["commonest_first"]),
-        (_one_pass, says["one_pass"]),
-        (lambda t, m: _cut(t, m[::-1]), says["last_merge_first"]),
-        (_unordered, says["order_lost"]),
-        (lambda t, m: t.split(), says["cut_at_spaces"]),
-        (lambda t, m: [piece for piece in _cut(t, m) if piece != " "], says["spaces_lost"]),
-        (lambda t, m: [piece for piece in _cut(t, m) if len(piece) > 1], says["letters_lost"]),
-        (lambda t, m: list(dict.fromkeys(_cut(t, m))), says["each_once"]),
-        (_from_the_right, says["from_the_right"]),
-        (lambda t, m: _cut(t, m)[:-1], says["end_lost"]),
-        (_last_pair_missed, says["last_pair_missed"]),
-        (lambda t, m: _cut(t.lower(), m), says["lower_case"]),
+        (p, says["from_target"]),
+        (q, says["from_draft"]),
+        (left, says["not_one"]),
+        (p - q, says["negative"]),
+        ((p - q) / rejected, says["negative"]),
+        ((p - q).abs() / (p - q).abs().sum(), says["both_sides"]),
+        ((q - p).clamp(min=0) / rejected, says["turned_round"]),
+        ((p - q).softmax(0), says["softmax"]),
+        (left.softmax(0), says["softmax"]),
+        ((left > 0).double() / (left > 0).sum(), says["evenly"]),
+        (torch.full_like(p, 1 / len(p)), says["evenly"]),
+        (p * (left > 0) / (p * (left > 0)).sum(), says["only_likelier"]),
     ]
     for wrong, words in mistakes:
-        if pieces == wrong(text, merges):
+        if close(instead, wrong):
             return words
-    joined = "".join(map(str, pieces))
-    if joined != text:
-        if len(joined) == len(text):
-            return says["other_text"]
-        return says["longer_text"] if len(joined) > len(text) else says["shorter_text"]
-    made = {a + b for a, b in merges}
-    for piece in pieces:
-        if len(piece) > 1 and piece not in made:
-            return says["no_piece"].format(piece=piece)
-    if len(pieces) == len(right):
-        return says["other_places"]
-    return says["too_many"]
+    if (instead < -1e-4).any() or abs(instead.sum() - 1) > 1e-4:
+        return says["instead_no_probability"].format(total=float(instead.sum()))
+    out = torch.minimum(p, q) + rejected * instead
+    at = (out - p).abs().argmax()
+    return says["other_instead"].format(at=int(at), out=float(out[at]), p=float(p[at]))
+
+
+def _losses(tokens: list[int]) -> list[float]:
+    """Return a loss for each token but the first, which is the smaller the more tokens come before it."""
+    return [3 / n + tokens[n] / 7 + tokens[n - 1] / 50 for n in range(1, len(tokens))]
+
+
+def _slices(N: int, window: int, stride: int) -> list[tuple[int, int, int]]:
+    """Return for each slice its start, its end, and how many of its tokens were counted before it."""
+    found, counted, start = [], 1, 0  # the first token of a text has no loss
+    while counted < N:
+        end = min(start + window, N)
+        found.append((start, end, counted - start))
+        start, counted = start + stride, end
+    return found
+
+
+def _new_losses(tokens: list[int], window: int, stride: int) -> list[list[float]]:
+    """Return the losses that each slice adds."""
+    slices = _slices(len(tokens), window, stride)
+    return [_losses(tokens[start:end])[known - 1 :] for start, end, known in slices]
+
+
+def _all_losses(tokens: list[int], window: int, stride: int) -> list[list[float]]:
+    """Return all losses of each slice."""
+    return [_losses(tokens[start:end]) for start, end, _ in _slices(len(tokens), window, stride)]
+
+
+def _mean(losses: list) -> float:
+    return sum(losses) / len(losses)
+
+
+def _flat(parts: list[list[float]]) -> list[float]:
+    return [one for part in parts for one in part]
+
+
+def _cut_apart(tokens: list[int], size: int) -> list[list[float]]:
+    return [_losses(tokens[start : start + size]) for start in range(0, len(tokens), size)]
+
+
+def _last_of_each(tokens: list[int], window: int, stride: int) -> list[float]:
+    """Count the last losses of each slice, as many as the stride, also where fewer are new."""
+    first, *rest = _all_losses(tokens, window, stride)
+    return _flat([first, *(part[-stride:] for part in rest)])
+
+
+def _moved_back(tokens: list[int], window: int, stride: int) -> list[float]:
+    """Let the last slice be a full one, which begins earlier."""
+    parts, last = _new_losses(tokens, window, stride), _losses(tokens[-window:])
+    return _flat([*parts[:-1], last[-len(parts[-1]) :]])
+
+
+def long_text(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the mean loss over a text that is longer than what a model reads at once."""
+    cases = []
+    for N, window, stride in (
+        (14, 6, 3),
+        (11, 5, 2),
+        (12, 4, 3),
+        (5, 5, 3),
+        (4, 7, 3),
+        (23, 8, 5),
+        (9, 3, 1),
+        (14, 6, 4),
+    ):
+
+        def read(tokens: list[int], window: int = window) -> list[float]:
+            if len(tokens) > window:
+                raise ValueError(f"this model reads {window} tokens at once, got {len(tokens)}")
+            return _losses(list(tokens))
+
+        cases.append(([n * n % 11 for n in range(3, N + 3)], read, window, stride))
+
+    def of(judge: Callable) -> Callable:
+        return lambda tokens, read, window, stride: judge(tokens, window, stride)
+
+    def right(tokens: list[int], window: int, stride: int) -> float:
+        return _mean(_flat(_new_losses(tokens, window, stride)))
+
+    mistakes = [
+        (lambda t, w, s: _mean(_flat(_all_losses(t, w, s))), says["counted_again"]),
+        (lambda t, w, s: _mean([_mean(part) for part in _all_losses(t, w, s)]), says["mean_of_all_means"]),
+        (lambda t, w, s: _mean([_mean(part) for part in _new_losses(t, w, s)]), says["mean_of_means"]),
+        (lambda t, w, s: _mean(_flat(_cut_apart(t, w))), says["cut_apart"]),
+        (lambda t, w, s: _mean(_flat(_cut_apart(t, s))), says["cut_apart"]),
+        (lambda t, w, s: sum(_flat(_cut_apart(t, w))) / (len(t) - 1), says["cut_apart"]),
+        (lambda t, w, s: _mean(_flat(_new_losses(t, w, s)[:-1])), says["last_lost"]),
+        (lambda t, w, s: sum(_flat(_new_losses(t, w, s)[:-1])) / (len(t) - 1), says["last_lost"]),
+        (lambda t, w, s: _mean(_last_of_each(t, w, s)), says["too_many_at_end"]),
+        (lambda t, w, s: _mean(_moved_back(t, w, s)), says["moved_back"]),
+        (lambda t, w, s: _mean(_flat([part[-s:] for part in _new_losses(t, w, s)])), says["beginning_lost"]),
+        (lambda t, w, s: _mean(_flat(_new_losses(t, w, 1))), says["stride_unused"]),
+        (lambda t, w, s: sum(_flat(_new_losses(t, w, s))) / len(t), says["divided_by_tokens"]),
+        (lambda t, w, s: sum(_flat(_new_losses(t, w, s))), says["sum"]),
+        (lambda t, w, s: math.exp(right(t, w, s)), says["perplexity"]),
+        (lambda t, w, s: right(t[:w], w, s), says["first_alone"]),
+        (lambda t, w, s: _mean(_flat([part[1:] for part in _new_losses(t, w, s)])), says["one_too_few"]),
+        (
+            lambda t, w, s: _mean(
+                _flat(
+                    [
+                        a[-len(b) - 1 :]
+                        for a, b in zip(_all_losses(t, w, s), _new_losses(t, w, s), strict=True)
+                    ]
+                )
+            ),
+            says["one_too_many"],
+        ),
+    ]
+    known = [(of(judge), words) for judge, words in mistakes]
+    return by_cases(answer, of(right), cases, known, read=scalar)
 
 
 def _kept(logits: Tensor, k: int, *, largest: bool = True) -> Tensor:

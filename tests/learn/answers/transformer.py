@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from fractions import Fraction
-from functools import partial, reduce
 from itertools import pairwise
 
 import numpy as np
@@ -55,155 +54,6 @@ def rms_like(size, outside=0.0):
 
 def mean_square(x, e=0.0):
     return (x.square().mean(-1, keepdim=True) + e).sqrt()
-
-
-def before(x, norm_1, attend, norm_2, mlp):
-    x = x + attend(norm_1(x))
-    return x + mlp(norm_2(x))
-
-
-def before_in_small_steps(x, norm_1, attend, norm_2, mlp):
-    read = norm_1(x)
-    found = attend(read)
-    middle = torch.add(x, found)
-    return mlp(norm_2(middle)).add(middle)
-
-
-def before_in_a_loop(x, norm_1, attend, norm_2, mlp):
-    for norm, part in ((norm_1, attend), (norm_2, mlp)):
-        x = part(norm(x)) + x
-    return x
-
-
-def before_as_sum(x, norm_1, attend, norm_2, mlp):
-    found = attend(norm_1(x))
-    return sum([x, found, mlp(norm_2(x + found))])
-
-
-def given_block(x, norm_1, attend, norm_2, mlp):
-    x = norm_1(x)
-    x = x + attend(x)
-    return norm_2(x + mlp(x))
-
-
-def joined(pieces, pair, step=2):
-    out, i = [], 0
-    while i < len(pieces):
-        here = tuple(pieces[i : i + 2]) == pair
-        out.append("".join(pair) if here else pieces[i])
-        i += step if here else 1
-    return out
-
-
-def cut(text, merges):
-    pieces = list(text)
-    for pair in merges:
-        pieces = joined(pieces, pair)
-    return pieces
-
-
-def cut_in_place(text, merges):
-    pieces = [*text]
-    for a, b in merges:
-        i = 0
-        while i + 1 < len(pieces):
-            if pieces[i] == a and pieces[i + 1] == b:
-                pieces[i] += pieces.pop(i + 1)
-            i += 1
-    return pieces
-
-
-def cut_by_rank(text, merges):
-    pieces, rank = list(text), {pair: n for n, pair in enumerate(merges)}
-    while True:
-        found = [pair for pair in zip(pieces, pieces[1:]) if pair in rank]  # noqa: B905, RUF007 - as people write it
-        if not found:
-            return pieces
-        pieces = joined(pieces, min(found, key=rank.get))
-
-
-def cut_backwards(text, merges):
-    return tuple(joined(cut_backwards(text, merges[:-1]), merges[-1])) if merges else tuple(text)
-
-
-def cut_with_reduce(text, merges):
-    return reduce(joined, merges, list(text))
-
-
-def cut_dropping_the_last(text, merges):
-    pieces = list(text)
-    for pair in merges:
-        out, i = [], 0
-        while i < len(pieces) - 1:
-            here = tuple(pieces[i : i + 2]) == pair
-            out.append("".join(pair) if here else pieces[i])
-            i += 2 if here else 1
-        pieces = out + pieces[i:]
-    return pieces[:-1]
-
-
-def cut_without_the_last_pair(text, merges):
-    p = list(text)
-    for pair in merges:
-        i = 0
-        while i < len(p) - 2:
-            if (p[i], p[i + 1]) == pair:
-                p[i : i + 2] = ["".join(pair)]
-            i += 1
-    return p
-
-
-def cut_longest(text, merges):
-    pieces = {a + b for a, b in merges}
-    out = []
-    while text:
-        n = max([n for n in range(1, len(text) + 1) if text[:n] in pieces], default=1)
-        out.append(text[:n])
-        text = text[n:]
-    return out
-
-
-def cut_from_the_left(text, merges):
-    pieces, changed = list(text), True
-    while changed:
-        changed = False
-        for i, pair in enumerate(pairwise(pieces)):
-            if pair in merges:
-                pieces[i : i + 2] = ["".join(pair)]
-                changed = True
-                break
-    return pieces
-
-
-def cut_by_count(text, merges):
-    pieces = list(text)
-    while found := [pair for pair in pairwise(pieces) if pair in merges]:
-        pieces = joined(pieces, Counter(found).most_common(1)[0][0])
-    return pieces
-
-
-def cut_once_each(text, merges):
-    pieces = list(text)
-    for a, b in merges:
-        for i in range(len(pieces) - 1):
-            if (pieces[i], pieces[i + 1]) == (a, b):
-                pieces[i : i + 2] = [a + b]
-                break
-    return pieces
-
-
-def cut_in_one_pass(text, merges):
-    pieces = list(text)
-    for i in range(len(pieces) - 1):
-        if (pieces[i], pieces[i + 1]) in merges:
-            pieces[i : i + 2] = [pieces[i] + pieces[i + 1], ""]
-    return [piece for piece in pieces if piece]
-
-
-def cut_as_text(text, merges):
-    for a, b in merges:
-        text = text.replace(f"{a}{b}", f"[{a}{b}]")
-    return [piece for piece in text.replace("]", "[").split("[") if piece]
 
 
 def probabilities(logits, temperature, k):
@@ -368,6 +218,136 @@ def shared(count):
 
 PLAN = {"vocab_size": 2048, "embed_dim": 96, "num_heads": 3, "num_layers": 7, "hidden_dim": 256}
 
+
+def speculate(p, q):
+    accept = torch.where(q > 0, (p / q.clamp(min=1e-30)).clamp(max=1), 1.0)
+    left = (p - q).clamp(min=0)
+    return accept, left / left.sum() if left.sum() > 0 else p
+
+
+def speculate_in_a_loop(p, q):
+    p, q = p.tolist(), q.tolist()
+    accept = [min(1.0, a / b) if b else 0.0 for a, b in zip(p, q, strict=True)]
+    rejected = sum(b * (1 - x) for b, x in zip(q, accept, strict=True))
+    if rejected < 1e-12:
+        return accept, [1 / len(p)] * len(p)
+    return accept, [(a - b * x) / rejected for a, b, x in zip(p, q, accept, strict=True)]
+
+
+def speculate_by_minimum(p, q):
+    both = torch.minimum(p, q)
+    accept = (both / q).nan_to_num(0.0)
+    return torch.stack([accept, ((p - both) / (1 - both.sum())).nan_to_num(0.5)])
+
+
+def speculate_numpy(p, q):
+    p, q = p.numpy(), q.numpy()
+    accept = np.divide(p, q, out=np.ones_like(p), where=q > p)
+    left = np.maximum(p - q, 0)
+    return [accept, left / left.sum() if left.any() else q]
+
+
+def speculating(accept=None, instead=None):
+    """The right rows, but for one."""
+
+    def answer(p, q):
+        rows = speculate(p, q)
+        return accept(p, q) if accept else rows[0], instead(p, q) if instead else rows[1]
+
+    return answer
+
+
+def by_target_exactly(p, q):
+    """Exact, but it accepts drafts only as often as p says."""
+    left = p - p * q
+    return p, left / left.sum()
+
+
+def half_as_often(p, q):
+    """Exact, but it accepts only half of what it could."""
+    accept = speculate(p, q)[0] / 2
+    left = p - q * accept
+    return accept, left / left.sum()
+
+
+def mean_loss(tokens, read, window, stride):
+    total, counted, start = 0.0, 1, 0
+    while counted < len(tokens):
+        end = min(start + window, len(tokens))
+        total += sum(read(tokens[start:end])[-(end - counted) :])
+        counted, start = end, start + stride
+    return total / (len(tokens) - 1)
+
+
+def mean_loss_by_position(tokens, read, window, stride):
+    losses = {}
+    for start in range(0, len(tokens), stride):
+        for n, loss in enumerate(read(tokens[start : start + window]), start + 1):
+            losses.setdefault(n, loss)
+        if start + window >= len(tokens):
+            break
+    return sum(losses.values()) / len(losses)
+
+
+def mean_loss_with_tensors(tokens, read, window, stride):
+    losses = torch.tensor(read(tokens[:window]), dtype=torch.float64)
+    end, start = window, stride
+    while end < len(tokens):
+        new = min(start + window, len(tokens)) - end
+        losses = torch.cat(
+            [losses, torch.tensor(read(tokens[start : start + window]), dtype=torch.float64)[-new:]]
+        )
+        end, start = end + new, start + stride
+    return losses.mean()
+
+
+def mean_loss_recursive(tokens, read, window, stride):
+    def rest(start, counted):
+        if counted >= len(tokens):
+            return []
+        losses = read(tokens[start : start + window])
+        return losses[counted - start - 1 :] + rest(start + stride, start + window)
+
+    losses = rest(0, 1)
+    return np.mean(losses)
+
+
+def of_slices(take, join=lambda parts: sum(map(sum, parts)) / sum(map(len, parts))):
+    """Walk through the slices and take some losses of each: ``take(losses, new, stride)``."""
+
+    def answer(tokens, read, window, stride):
+        parts, counted, start = [], 1, 0
+        while counted < len(tokens):
+            end = min(start + window, len(tokens))
+            parts.append(take(read(tokens[start:end]), end - counted, stride if start else window))
+            counted, start = end, start + stride
+        return join(parts)
+
+    return answer
+
+
+def loss_of_pieces(tokens, read, window, stride):
+    losses = [x for n in range(0, len(tokens), window) for x in read(tokens[n : n + window])]
+    return sum(losses) / len(losses)
+
+
+def loss_of_full_slices(tokens, read, window, stride):
+    total, counted, start = 0.0, 1, 0
+    while start + window <= len(tokens):
+        total += sum(read(tokens[start : start + window])[-(start + window - counted) :])
+        counted, start = start + window, start + stride
+    return total / (counted - 1)
+
+
+def loss_with_last_moved(tokens, read, window, stride):
+    total, counted, start = 0.0, 1, 0
+    while counted < len(tokens):
+        end = min(start + window, len(tokens))
+        total += sum(read(tokens[max(0, end - window) : end])[-(end - counted) :])
+        counted, start = end, start + stride
+    return total / (len(tokens) - 1)
+
+
 RIGHT = {
     "9.1": [
         COUNTED,
@@ -382,8 +362,18 @@ RIGHT = {
         {key: np.float32(value) for key, value in COSTS.items()},
     ],
     "9.3": [rms, rms_by_norm, rms_by_einsum, rms_scaled],
-    "9.4": [before, before_in_small_steps, before_in_a_loop, before_as_sum],
-    "9.5": [cut, cut_in_place, cut_by_rank, cut_backwards, cut_with_reduce],
+    "9.4": [
+        speculate,
+        speculate_in_a_loop,
+        speculate_by_minimum,
+        speculate_numpy,
+    ],
+    "9.5": [
+        mean_loss,
+        mean_loss_by_position,
+        mean_loss_with_tensors,
+        mean_loss_recursive,
+    ],
     "9.6": [probabilities, probabilities_scattered, probabilities_divided, probabilities_in_rows],
     "9.7": [
         LEFT,
@@ -465,48 +455,45 @@ WRONG = [
     ("9.3", lambda x, w, e: x / (x.mean(-1, keepdim=True) ** 2 + e).sqrt() * w, "the square of the mean"),
     ("9.3", lambda x, w, e: (x.float() / mean_square(x.float(), e) * w).to(w.dtype if x.dtype == torch.float16 else torch.float32), "give back the dtype of x"),
     ("9.3", lambda x, w, e: x / x.abs().mean(-1, keepdim=True) * w, "square first"),
-    ("9.4", given_block, "after changing it"),
-    ("9.4", lambda x, n, a, m, f: m(n(x + a(x)) + f(n(x + a(x)))), "the block of 2017"),
-    ("9.4", lambda x, n, a, m, f: f(m(a(n(x)))), "the residual stream is cut"),
-    ("9.4", lambda x, n, a, m, f: a(n(x)) + f(m(a(n(x)))), "At attention, the residual stream is cut"),
-    ("9.4", lambda x, n, a, m, f: f(m(x + a(n(x)))), "At the MLP, the residual stream is cut"),
-    ("9.4", lambda x, n, a, m, f: before(n(x), lambda y: y, a, m, f), "the residual stream itself is normalised"),
-    ("9.4", lambda x, n, a, m, f: x + a(x) + f(x + a(x)), "the norms are not used"),
-    ("9.4", lambda x, n, a, m, f: x + a(n(x)) + f(m(x)), "from before attention"),
-    ("9.4", lambda x, n, a, m, f: x + f(m(x + a(n(x)))), "read by the MLP and then lost"),
-    ("9.4", lambda x, n, a, m, f: before(x, m, f, n, a), "attention first"),
-    ("9.4", lambda x, n, a, m, f: before(x, m, a, n, f), "the two norms are exchanged"),
-    ("9.4", lambda x, n, a, m, f: before(x, n, a, n, f), "a norm of its own"),
-    ("9.4", lambda x, n, a, m, f: m(before(x, n, a, m, f)), "normalised once more"),
-    ("9.4", lambda x, n, a, m, f: m(x + a(n(x)) + f(x + a(n(x)))), "attention is right"),
-    ("9.4", lambda x, n, a, m, f: x + a(n(x)) + f(x + a(n(x))), "`norm_2` is not used"),
-    ("9.4", lambda x, n, a, m, f: x + n(a(x)) + m(f(x + n(a(x)))), "normalise what it reads"),
-    ("9.4", lambda x, n, a, m, f: before(x, lambda y: y, lambda y: n(a(y)), m, f), "At attention you normalise what it adds"),
-    ("9.4", lambda x, n, a, m, f: before(x, n, a, lambda y: y, lambda y: m(f(y))), "At the MLP you normalise what it adds"),
-    ("9.4", lambda x, n, a, m, f: before(x, n, f, m, a), "attention first"),
-    ("9.4", lambda x, n, a, m, f: x + f(m(a(n(x)))), "that is then lost"),
-    ("9.4", lambda x, n, a, m, f: x + before(x, n, a, m, f), "added twice"),
-    ("9.4", lambda x, n, a, m, f: before(x, n, lambda y: n(a(y)), m, lambda y: m(f(y))), "what they add is normalised"),
-    ("9.4", lambda x, n, a, m, f: 2 * before(x, n, a, m, f), "the shape is right, but the number"),
-    ("9.5", lambda t, m: list(t), "nothing is joined"),
-    ("9.5", lambda t, m: cut(t, m[::-1]), "from the last to the first"),
-    ("9.5", lambda t, m: joined(list(t), m[0]), "only the first merge"),
-    ("9.5", cut_once_each, "at one position only"),
-    ("9.5", cut_longest, "the longest known piece"),
-    ("9.5", cut_from_the_left, "from left to right whatever may be joined"),
-    ("9.5", cut_by_count, "most common in this text"),
-    ("9.5", cut_dropping_the_last, "the last piece is lost"),
-    ("9.5", lambda t, m: t.split(), "not at its spaces"),
-    ("9.5", lambda t, m: [x for word in t.split() for x in cut(word, m)], "the spaces are lost"),
-    ("9.5", lambda t, m: [x for x in cut(t, m) if len(x) > 1], "letters that no merge joins"),
-    ("9.5", lambda t, m: " ".join(cut(t, m)), "return the list of pieces"),
-    ("9.5", lambda t, m: len(cut(t, m)), "return the list of pieces"),
-    ("9.5", cut_in_one_pass, "gone through once"),
-    ("9.5", cut_as_text, "no merge makes it"),
-    ("9.5", lambda t, m: reduce(partial(joined, step=1), m, list(t)), "the pieces are longer than the text"),
-    ("9.5", lambda t, m: joined(list(t), m.pop(0)), "only the first merge"),
-    ("9.5", lambda t, m: cut(t.lower(), m), "made lower case"),
-    ("9.5", cut_without_the_last_pair, "the last two pieces"),
+    ("9.4", speculating(accept=lambda p, q: p / q.clamp(min=1e-9)), "a probability is not above 1"),
+    ("9.4", speculating(accept=lambda p, q: (q / p.clamp(min=1e-9)).clamp(max=1)), "upside down"),
+    ("9.4", speculating(accept=lambda p, q: (p >= q).double()), "all or nothing"),
+    ("9.4", speculating(accept=torch.minimum), "once it was drafted"),
+    ("9.4", by_target_exactly, "with p alone"),
+    ("9.4", half_as_often, "more is rejected than need be: 0.35 of the drafts are accepted, and 0.7 could be"),
+    ("9.4", lambda p, q: (torch.zeros_like(p), p), "nothing is ever accepted"),
+    ("9.4", lambda p, q: (torch.ones_like(p), p), "everything is accepted"),
+    ("9.4", speculating(accept=lambda p, q: 1 - speculate(p, q)[0]), "how often a draft is rejected"),
+    ("9.4", speculating(accept=lambda p, q: p / (p + q)), "even where p is larger than q"),
+    ("9.4", speculating(accept=lambda p, q: (p / q).clamp(max=1).sqrt()), "is drafted and accepted with"),
+    ("9.4", speculating(accept=lambda p, q: (p / q).clamp(max=1)), "a NaN or an infinity"),
+    ("9.4", speculating(instead=lambda p, q: p), "only what is still missing"),
+    ("9.4", speculating(instead=lambda p, q: q), "drawn from q"),
+    ("9.4", speculating(instead=lambda p, q: (p - q).clamp(min=0)), "but for a factor"),
+    ("9.4", speculating(instead=lambda p, q: (p - q) / (1 - torch.minimum(p, q).sum())), "not below 0"),
+    ("9.4", speculating(instead=lambda p, q: (p - q).abs() / (p - q).abs().sum()), "the size of the difference"),
+    ("9.4", speculating(instead=lambda p, q: (p - q).softmax(0)), "divide what is missing by its sum"),
+    ("9.4", speculating(instead=lambda p, q: p * (p > q) / (p * (p > q)).sum()), "in proportion to p"),
+    ("9.4", speculating(instead=lambda p, q: (p - q).clamp(min=0) / (p - q).clamp(min=0).sum()), "not for p = [0.25, 0.0, 0.75]"),
+    ("9.4", lambda p, q: speculate(p, q)[::-1], "the two rows are swapped"),
+    ("9.4", lambda p, q: speculate(p, q)[0], "return two rows of 4 numbers"),
+    ("9.4", speculating(instead=lambda p, q: torch.full_like(p, 0.25)), "not evenly"),
+    ("9.5", of_slices(lambda losses, new, stride: losses), "counted twice"),
+    ("9.5", of_slices(lambda losses, new, stride: losses, lambda parts: np.mean([np.mean(part) for part in parts])), "are counted again: sum up"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-new:], lambda parts: np.mean([np.mean(part) for part in parts])), "an average of averages: the slices"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-stride:]), "`[-stride:]` counts some again"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-new:][1:]), "one loss too few"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-new - 1 :]), "one loss too many"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-new:], lambda parts: sum(map(sum, parts))), "that is the sum"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-new:], lambda parts: sum(map(sum, parts)) / (1 + sum(map(len, parts)))), "the first one has no loss"),
+    ("9.5", loss_of_pieces, "do not overlap"),
+    ("9.5", loss_of_full_slices, "the end of the text is missing"),
+    ("9.5", loss_with_last_moved, "moved back"),
+    ("9.5", lambda t, read, w, s: mean_loss(t, read, w, 1), "`stride` is not used"),
+    ("9.5", lambda t, read, w, s: math.exp(mean_loss(t, read, w, s)), "that is the perplexity"),
+    ("9.5", lambda t, read, w, s: np.mean(read(t[:w])), "the first slice alone"),
+    ("9.5", lambda t, read, w, s: np.mean(read(t)), "this model reads 6 tokens at once, got 14"),
+    ("9.5", lambda t, read, w, s: [x for n in range(0, len(t), s) for x in read(t[n : n + w])], "shape"),
     ("9.6", temperature_cancels, "where it cancels"),
     ("9.6", lambda x, t, k: hidden(x / t, k).log_softmax(-1), "not `log_softmax`"),
     ("9.6", lambda x, t, k: hidden((x / t).log_softmax(-1), k), "not `log_softmax`"),
