@@ -6,24 +6,29 @@ cells tagged ``live-setup``, wherever those are shown. Not every import can run 
 only defines something has nothing to show, so a cell's metadata may say more: ``"live": {"source": [...]}``
 is what runs on the page in the cell's stead, ``{"then": [...]}`` what follows it there, both lists of lines.
 
-An exercise brings its solution, from the page of solutions, in a ``template`` that nothing shows unasked.
+An exercise brings its solution, from the page of solutions, in a ``template`` that nothing shows unasked. One
+that cannot run in a browser says so, with the reason that ``book/live/cannot.toml`` has for it.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
+from functools import cache
 from hashlib import sha256
+from pathlib import Path
 
 from attnlib.learn import bank
 from docutils import nodes
 from sphinx.errors import SphinxError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-from paying_attention.html_element import element, html_element
+from paying_attention.html_element import element, html_element, text
 from paying_attention.page.deeper import OUT_OF_SIGHT
 from paying_attention.page.practice import embed, find_page
 from paying_attention.page.proof import has_tag, is_cell, part
 
+CANNOT = Path(__file__).parents[3] / "live" / "cannot.toml"
 CHECK = re.compile(r'\n*^check\("[\d.]+", .*\)\n?\Z', re.M)
 
 
@@ -115,6 +120,18 @@ def is_function(node: nodes.Node) -> bool:
     return any(isinstance(part, html_element) and part["html"].get("class") == "pa-runs" for part in node)
 
 
+def asks(block: html_element) -> nodes.Element:
+    """Return the sentence of an exercise's block that says where it runs."""
+    found = block.findall(html_element)
+    return next(node for node in found if node["html"].get("class") == "pa-ask")
+
+
+@cache
+def cannot_run() -> dict[str, str]:
+    """Return why some exercises cannot run on the page, by their names."""
+    return tomllib.loads(CANNOT.read_text("utf8"))
+
+
 def solution(document: nodes.document, id: str) -> tuple[str, str] | None:
     """Return the code of an exercise's solution and the anchor of its section on a page, or None.
 
@@ -139,9 +156,14 @@ class LiveExercises(SphinxPostTransform):
     formats = ("html",)
 
     def run(self, **_: object) -> None:
-        """Put it behind the source of each."""
+        """Put it behind the source of each, or say why there is none."""
         for block in list(self.document.findall(is_function)):
-            self.mark(block.parent, block["html"]["data-exercise"])
+            id = block["html"]["data-exercise"]
+            reason = cannot_run().get(bank.exercises()[id].name)
+            if reason is None:
+                self.mark(block.parent, id)
+            else:
+                asks(block).children = [text(f"This one runs in the notebook: {reason}.")]
 
     def mark(self, cell: nodes.Element, id: str) -> None:
         """Put a place for the bar behind the source of an exercise."""
