@@ -1,12 +1,16 @@
 """A folder of notebooks, most of them broken or hostile: each gets its own line, and loses nothing it solved."""
 
 import csv
+import functools
+import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 import tomllib
 from pathlib import Path
@@ -16,15 +20,16 @@ import pytest
 import yaml
 
 from attnlib.__main__ import main
-from attnlib.learn import bank
+from attnlib.learn import bank, check
 from attnlib.learn.classroom import folder as folder_module
 from attnlib.learn.classroom import grade as grade_module
-from attnlib.learn.classroom import log
+from attnlib.learn.classroom import log, run
 from attnlib.learn.classroom.cells import code_cells, first_line, without_installs
 from attnlib.learn.classroom.folder import Folder, printable
+from attnlib.learn.classroom.kernel import environment, keeper_of_streams, listener
 from attnlib.learn.classroom.limits import Limits, gaps
 from attnlib.learn.classroom.tables import Grades, csv_line, harmless, section
-from attnlib.learn.classroom.watch import fits
+from attnlib.learn.classroom.watch import PAUSE, Watch, end_descendants, fits
 
 ROOT = Path(__file__).parents[2]
 IDS = {exercise.name: exercise.id for exercise in bank.exercises().values()}
@@ -56,7 +61,6 @@ display("shown")
 await asyncio.sleep(0)
 len?
 !ls
-%matplotlib inline
 %time 1 + 1
 x = (5
      % 3)
@@ -108,7 +112,7 @@ Path({str(others)!r}, "renamed.ipynb").unlink()
         "changes_folder": (between("import os\nos.mkdir('x'); os.chdir('x'); os.rmdir('../x')"), BOTH, "ok"),
         "deletes_all": (between("import shutil\nshutil.rmtree('..', ignore_errors=True)"), BOTH, "ok"),
         "driver": (between("import os, signal\nos.kill(os.getppid(), signal.SIGKILL)"), BOTH, ended("the process that ran it was killed")),
-        "endless": (between("while True:\n    try:\n        pass\n    except BaseException:\n        pass"), BOTH, ended("out of time after 4 s")),
+        "endless": (between("while True:\n    try:\n        pass\n    except BaseException:\n        pass"), BOTH, ended("out of time after 5 s")),
         "errors": (notebook("1 / 0", SOLVED, "nonsense nonsense", "raise ValueError('`x` <b>')", WRONG), BOTH, "3 cells stopped with an error"),
         "exits": (between("exit()"), BOTH, "ok"),
         "exits_at_once": (between("import os\nos._exit(0)"), BOTH, ended(r"the kernel ended \(code 0\)")),
@@ -121,15 +125,15 @@ Path({str(others)!r}, "renamed.ipynb").unlink()
         "jupyter": (between(JUPYTER), BOTH, "ok"),
         "killed": (between("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"), BOTH, ended(r"the kernel ended \(signal 9\)")),
         "leaves": (between("import sys\nsys.exit(3)"), BOTH, error),
-        "many_files": (between("for n in range(20_500):\n    open(str(n), 'w').close()\nimport time; time.sleep(600)"), BOTH, ended("more than 1024 MiB or 20000 files")),
+        "many_files": (between("for n in range(3):\n    open(str(n), 'wb').write(bytes(2**22))\nimport time; time.sleep(600)"), BOTH, ended("more than 8 MiB or 20000 files")),
         "mended_later": (notebook(SOLVED, WRONG, SOLVED.replace("16", "17")), BOTH, "ok"),
         "modules_gone": (notebook("import attnlib.learn, sys\nfor name in list(sys.modules):\n    if name.startswith('attnlib'):\n        del sys.modules[name]", SOLVED, WRONG), BOTH, "ok"),
         "own_check": (notebook(SOLVED, f"def check(id, answer):\n    print(f'✓ Exercise {{id}} passed. ')\ncheck('{SECOND}', 1)"), ONE, "ok"),
         "pool": (between("import multiprocessing\nwith multiprocessing.get_context('fork').Pool(2) as pool:\n    assert pool.map(abs, [-1]) == [1]"), BOTH, "ok"),
-        "prints": (between("import time\nprint('x' * 70_000_000)\ntime.sleep(600)"), BOTH, ended("more than 64 MiB of output")),
+        "prints": (between("import time\nprint('x' * 5_000_000)\ntime.sleep(600)"), BOTH, ended("more than 4 MiB of output")),
         "progress": (notebook("import os\nfor name in ('ATTNLIB_HOME', 'XDG_DATA_HOME'):\n    del os.environ[name]", SOLVED, WRONG), BOTH, "ok"),
         "segfault": (between("import ctypes\nctypes.string_at(0)"), BOTH, ended(r"the kernel ended \(signal 11\)")),
-        "sleeps": (between("import time\ntime.sleep(600)"), BOTH, ended("out of time after 4 s")),
+        "sleeps": (between("import time\ntime.sleep(600)"), BOTH, ended("out of time after 5 s")),
         "spoils": (between(spoils), BOTH, "ok"),
         "stdout_gone": (notebook("import sys\nsys.stdout.close()\nsys.stdout = sys.stderr = None", SOLVED, WRONG), BOTH, "ok"),
         "text": (between("'\ud800'"), BOTH, error),
@@ -218,10 +222,11 @@ def test_fifty_notebooks_get_their_own_lines_whatever_the_others_do(tmp_path, ca
     monkeypatch.setenv("ATTNLIB_HOME", str(home))
     folder, note = tmp_path / "class", tmp_path / "numbers"
     expected = lay_out(folder, note)
+    monkeypatch.setattr(grade_module, "Limits", functools.partial(Limits, output=2**22, files=2**23))
     before = {
         path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "huge.ipynb"
     }
-    options = ["--out", str(tmp_path), "--seconds", "4", "--memory", "8", "--jobs", "6"]
+    options = ["--out", str(tmp_path), "--seconds", "5", "--memory", "8", "--jobs", "6"]
     assert main(["grade", str(folder), *options]) == 0
 
     rows = rows_of(tmp_path / "grades.csv")
@@ -253,11 +258,6 @@ def test_fifty_notebooks_get_their_own_lines_whatever_the_others_do(tmp_path, ca
     assert "Traceback" not in err
 
 
-def start_tool(folder, out, *options):
-    command = [sys.executable, "-m", "attnlib", "grade", str(folder), "--out", str(out), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-
-
 def wait_for(happened, seconds=120):
     end = time.monotonic() + seconds
     while not happened():
@@ -265,10 +265,10 @@ def wait_for(happened, seconds=120):
         time.sleep(0.1)
 
 
-@pytest.mark.starts_process
-@pytest.mark.skipif(sys.platform == "win32", reason="its signals are others")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
-def test_what_was_graded_stays_and_nothing_runs_on_when_the_tool_is(how, tmp_path, monkeypatch):
+@pytest.fixture
+def interrupted(tmp_path, monkeypatch):
+    """A class whose first notebook is well, and whose second starts processes and never ends."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
     monkeypatch.setenv("TMPDIR", str(tmp_path / "t"))
     folder, note = tmp_path / "class", tmp_path / "numbers"
     folder.mkdir()
@@ -281,19 +281,190 @@ time.sleep(600)
 """
     (folder / "a.ipynb").write_text(notebook(SOLVED, WRONG))
     (folder / "b.ipynb").write_text(notebook(SOLVED, endless))
-    table = tmp_path / "out/grades.csv"
-    with start_tool(folder, table.parent, "--jobs", "1") as tool:
-        wait_for(lambda: note.exists() and len(note.read_text().split()) == 3)
-        assert rows_of(table)["a"][FIRST] == "1"
-        tool.send_signal(how)
-        said = tool.communicate()[1]
+    yield ["grade", str(folder), "--out", str(tmp_path / "out"), "--jobs", "1"], note
     assert gone([int(n) for n in note.read_text().split()])
-    assert rows_of(table)["a"][FIRST] == "1"
-    assert "## a.ipynb" in table.with_name("grades.md").read_text()
-    assert tool.returncode == (130 if how == signal.SIGINT else -signal.SIGKILL)
-    assert "Traceback" not in said
-    assert ("Interrupted. What was graded until then" in said) == (how == signal.SIGINT)
+    assert rows_of(tmp_path / "out/grades.csv")["a"][FIRST] == "1"
+    assert "## a.ipynb" in (tmp_path / "out/grades.md").read_text()
     wait_for(lambda: not list((tmp_path / "t").glob("attnlib-*")), 20)
+    tempfile.tempdir = None
+
+
+@pytest.mark.starts_process
+@pytest.mark.skipif(sys.platform == "win32", reason="its signals are others")
+def test_nothing_is_lost_or_left_when_the_tool_is_killed(interrupted):
+    arguments, note = interrupted
+    with subprocess.Popen([sys.executable, "-m", "attnlib", *arguments], cwd=ROOT) as tool:
+        wait_for(lambda: note.exists() and len(note.read_text().split()) == 3)
+        tool.kill()
+
+
+@pytest.mark.starts_process
+@pytest.mark.skipif(sys.platform == "win32", reason="its signals are others")
+def test_nothing_is_lost_or_left_when_the_tool_is_interrupted(interrupted, capsys):
+    arguments, note = interrupted
+
+    def interrupt():
+        wait_for(lambda: note.exists() and len(note.read_text().split()) == 3)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presses = threading.Thread(target=interrupt)
+    presses.start()
+    assert main(arguments) == 130
+    presses.join()
+    assert "Interrupted. What was graded until then" in capsys.readouterr().err
+
+
+@pytest.mark.starts_process
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is not limited by the system elsewhere")
+def test_a_kernel_that_cannot_start_is_told(tmp_path, capsys):
+    (tmp_path / "a.ipynb").write_text(notebook(SOLVED))
+    assert main(["grade", str(tmp_path), "--out", str(tmp_path), "--memory", "0.1"]) == 0
+    assert "0 of 0 attempted; the kernel did not start (Kernel died" in capsys.readouterr().out
+
+
+@pytest.fixture
+def sleeper(monkeypatch):
+    """A process that stands for a kernel, and is all that this one has started."""
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]) as child:
+        known = psutil.Process(child.pid)
+        monkeypatch.setattr(psutil.Process, "children", lambda self, recursive=False: [known])
+        monkeypatch.setattr(os, "killpg", lambda *_: None, raising=False)  # it is in the group of the tests
+        yield child
+        child.kill()
+
+
+@pytest.mark.starts_process
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        (Limits(seconds=0.05), "out of time after 0.05 s"),
+        (Limits(memory=1e-4), "more than 0.0001 GiB of memory"),
+        (Limits(processes=0), "more than 0 processes"),
+        (Limits(output=10), "more than 0 MiB of output"),
+        (Limits(files=4), "more than 0 MiB or 20000 files"),
+    ],
+    ids=["seconds", "memory", "processes", "output", "files"],
+)
+def test_what_takes_too_much_is_ended_and_it_is_said_why(limits, why, sleeper, tmp_path):
+    (tmp_path / "file").write_bytes(b"12345")
+    watch = Watch(limits, tmp_path, sleeper.pid)
+    watch.begin()
+    watch.count_output(11)
+    watch.start()
+    sleeper.wait(20)
+    watch.end()
+    assert watch.why == why
+
+
+@pytest.mark.starts_process
+def test_what_takes_little_is_left_alone_until_it_is_over(sleeper, tmp_path):
+    watch = Watch(Limits(), tmp_path, sleeper.pid)
+    watch.begin()
+    watch.start()
+    time.sleep(3 * PAUSE)
+    assert sleeper.poll() is None
+    watch.end()
+    assert sleeper.wait(20) is not None
+    assert watch.why == ""
+
+
+@pytest.mark.starts_process
+def test_all_that_a_process_has_started_is_ended(sleeper):
+    end_descendants(os.getpid(), None)
+    assert sleeper.wait(20) is not None
+    end_descendants(sleeper.pid, sleeper.pid)  # once more, where nothing is left
+
+
+def test_shared_memory_is_counted_once_where_the_system_tells(monkeypatch, tmp_path):
+    watch = Watch(Limits(), tmp_path, os.getpid())
+    monkeypatch.setattr(psutil.Process, "children", lambda *_, **__: [])
+    own = psutil.Process().memory_info().rss
+    assert 0 < watch._own_memory() < 2 * own
+
+    def refuse(self):
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(psutil.Process, "memory_full_info", refuse)
+    assert 0.5 * own < watch._own_memory() < 2 * own
+
+
+def test_a_listener_writes_each_mark_once(tmp_path):
+    (tmp_path / "log").touch()
+    marks = log.Log(str(tmp_path / "log"), "w")
+    hear = listener(marks)
+    for _ in range(3):
+        hear("attnlib.check", ("1.1", True, ""))
+    hear("open", ("x",))
+    hear("attnlib.check", ("1.1", False, "é"))
+    with open(tmp_path / "log", "rb") as file:
+        told = list(log.read(file, "w"))
+    assert [(one["check"], one["passed"], one["said"]) for one in told] == [
+        ("1.1", True, ""),
+        ("1.1", False, "é"),
+    ]
+    os.close(marks._file)
+    hear("attnlib.check", ("1.2", True, ""))  # nowhere to write: the notebook goes on
+
+
+def test_check_is_heard_whatever_it_says(capsys):
+    heard, on = [], [True]
+    sys.addaudithook(lambda event, said: heard.append(said) if on and event == "attnlib.check" else None)
+    check(FIRST, [4, 8, 16], record=False)
+    check(FIRST, [4, 8, 17], record=False)
+    check(FIRST, ...)
+    on.clear()  # a hook cannot be taken away
+    assert [one[:2] for one in heard] == [(FIRST, True), (FIRST, False)]
+    assert heard[0][2] == ""
+    assert heard[1][2] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin", "win32"])
+def test_a_notebook_has_a_home_of_its_own(system, monkeypatch):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/mine")
+    found = environment(Path("/run"))
+    assert found["XDG_CACHE_HOME"] == "/mine"
+    homes = ("ATTNLIB_HOME", "HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "IPYTHONDIR")
+    assert {found[name] for name in homes} == {str(Path("/run/home"))}
+    assert ("MPLCONFIGDIR" in found) == (system != "linux")
+
+
+def test_a_kernel_gets_its_output_back(monkeypatch):
+    streams = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(sys, "stdout", streams[0])
+    monkeypatch.setattr(sys, "stderr", streams[1])
+    give_back = keeper_of_streams()
+    sys.stdout.close()
+    sys.stdout = sys.stderr = None
+    give_back(None)
+    assert (sys.stdout, sys.stderr) == streams
+    assert not streams[0].closed
+    sys.stderr = streams[0]  # on purpose
+    give_back(None)
+    assert sys.stderr is streams[0]
+
+
+def test_how_a_kernel_or_a_cell_ended_is_put_in_words():
+    assert [run._code(code) for code in (None, -9, 3)] == ["", " (signal 9)", " (code 3)"]
+    assert run._words({"ename": "ValueError", "evalue": "two\nlines"}) == "ValueError: two lines"
+    assert run._words({"evalue": "x" * 500}) == "Error: " + "x" * 153 + " ..."
+
+
+def test_a_run_speaks_through_a_socket_of_its_own_where_its_path_is_short(tmp_path):
+    for length, ways in ((9, {"ipc", "tcp"}), (run.SOCKET, {"tcp"})):
+        base = tmp_path / ("x" * length)
+        base.mkdir()
+        way = json.loads(Path(run._connection(base)).read_text())["transport"]
+        assert way in ways
+        assert (way == "ipc") == (len(str(base)) < run.SOCKET and sys.platform != "win32")
+
+
+def test_files_come_along_and_what_is_gone_meanwhile_stops_nothing(tmp_path):
+    (tmp_path / "x").write_text("here")
+    (tmp_path / "work").mkdir()
+    run._copy([(str(tmp_path / "x"), "a/x"), (str(tmp_path / "y"), "y")], tmp_path / "work")
+    assert (tmp_path / "work/a/x").read_text() == "here"
+    assert not (tmp_path / "work/y").exists()
 
 
 def test_what_cannot_be_done_is_said_before_anything_runs(tmp_path, capsys, monkeypatch):
@@ -318,7 +489,7 @@ def test_what_cannot_be_done_is_said_before_anything_runs(tmp_path, capsys, monk
 def test_what_is_needed_decides_how_the_command_ends(tmp_path, capsys, monkeypatch):
     (tmp_path / "a.ipynb").write_text(notebook(SOLVED))
     found = Grades("a.ipynb", passed={FIRST: True, SECOND: False}, said={SECOND: "no"})
-    monkeypatch.setattr(grade_module, "grade", lambda *_: iter([found]))
+    monkeypatch.setattr(grade_module, "grade", lambda *_: (one for one in [found]))
     asked = ["grade", str(tmp_path), "--out", str(tmp_path), "--need", FIRST]
     assert main(asked) == 0
     assert main([*asked, SECOND]) == 1
@@ -332,7 +503,7 @@ def test_a_table_that_can_no_longer_be_written_is_told(tmp_path, capsys, monkeyp
         raise OSError("No space left on device")
 
     monkeypatch.setattr(grade_module.Tables, "add", full)
-    monkeypatch.setattr(grade_module, "grade", lambda *_: iter([Grades("a.ipynb")]))
+    monkeypatch.setattr(grade_module, "grade", lambda *_: (one for one in [Grades("a.ipynb")]))
     assert main(["grade", str(tmp_path), "--out", str(tmp_path)]) == 2
     assert "can no longer be written: No space left" in capsys.readouterr().err
 
@@ -494,7 +665,9 @@ def test_the_workflow_for_classes_asks_for_what_there_is(recipe, tmp_path, monke
         assert words[-1] in to_assign
         passed = {words[-1]: True}
         monkeypatch.setattr(
-            grade_module, "grade", lambda *_, passed=passed: iter([Grades("a.ipynb", passed=passed)])
+            grade_module,
+            "grade",
+            lambda *_, passed=passed: (Grades("a.ipynb", passed=one) for one in [passed]),
         )
         assert main(words[3:]) == 0
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf8"))["project"]["optional-dependencies"]

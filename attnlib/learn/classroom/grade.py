@@ -36,18 +36,18 @@ def main(folder: str, out: str, seconds: float, memory: float, jobs: int, need: 
         interrupted.
     """
     found: list[Grades] = []
+    tables = Tables(Path(out))
     try:
         _check(need, seconds, memory)
-        own = [Path(out, f"grades.{ending}{new}") for ending in ("csv", "md") for new in ("", ".new")]
-        homework = Folder(Path(folder), own)
-        tables = Tables(Path(out))
+        homework = Folder(Path(folder), tables.files())
         tables.begin()
         if lack := gaps():
             _tell(lack, sys.stderr)
-        for one in grade(homework, Limits(seconds, memory), jobs):
-            tables.add(one)
-            found.append(one)
-            _tell(f"{one.name}: {one.summary()}; {one.status}")
+        with contextlib.closing(grade(homework, Limits(seconds, memory), jobs)) as grading:
+            for one in grading:
+                tables.add(one)
+                found.append(one)
+                _tell(f"{one.name}: {one.summary()}; {one.status}")
         order = {notebook.name: n for n, notebook in enumerate(homework.notebooks)}
         found.sort(key=lambda one: order[one.name])
         tables.finish(found)
@@ -118,6 +118,7 @@ def grade(homework: Folder, limits: Limits, jobs: int = 2) -> Iterator[Grades]:
     finally:  # also if the reader of this stops reading, or is interrupted
         for attempt in running.values():
             attempt.end()
+            attempt.clean()
 
 
 class Attempt:
@@ -163,9 +164,10 @@ class Attempt:
         end_descendants(self._process.pid, kernels[0] if kernels else None)
         self._process.kill()
         self._process.join()
-        self._clean()
 
-    def _clean(self) -> None:
+    def clean(self) -> None:
+        """Remove what the run had for itself."""
+        self._file.close()
         self._base.cleanup()
         with contextlib.suppress(OSError):  # the kernel has removed it, where the system lets it
             os.unlink(self._path)
@@ -190,8 +192,7 @@ class Attempt:
                     self._errors[n] = text
                 case {"end": str(end)}:
                     pass
-        self._file.close()
-        self._clean()
+        self.clean()
         if not end:
             return True
         self._left_out[cell] = end

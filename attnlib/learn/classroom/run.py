@@ -154,9 +154,9 @@ async def _drive(
                 told.write(error=n, text=_words(error["content"]))
     except (DeadKernelError, RuntimeError) as error:
         kernel.join(1)
-        return (
-            f"the kernel ended{_code(kernel.exitcode)}" if isinstance(error, DeadKernelError) else str(error)
-        )
+        if isinstance(error, DeadKernelError):
+            return f"the kernel ended{_code(kernel.exitcode)}"
+        return f"the kernel did not start ({error})"
     finally:
         client.stop_channels()
     return ""

@@ -17,6 +17,8 @@ from attnlib.learn import bank
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet would compute, or pass on
 
+NEW = ".new"  # the ending of a file that takes the place of another
+
 
 @dataclass
 class Grades:
@@ -42,14 +44,22 @@ class Grades:
 
 
 class Tables:
-    """``grades.csv`` and ``grades.md`` in a folder, which is made if it is missing.
-
-    Raises:
-        ValueError: If they cannot be written; what stands there is left as it is.
-    """
+    """``grades.csv`` and ``grades.md`` in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.csv, self.report = folder / "grades.csv", folder / "grades.md"
+
+    def files(self) -> list[Path]:
+        """Return what is written, also on the way."""
+        return [one.with_name(one.name + new) for one in (self.csv, self.report) for new in ("", NEW)]
+
+    def begin(self) -> None:
+        """Write the heads, into a folder that is made if it is missing.
+
+        Raises:
+            ValueError: If the files cannot be written; none of them is changed then.
+        """
+        folder = self.csv.parent
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for path in (self.csv, self.report):
@@ -59,9 +69,6 @@ class Tables:
             raise ValueError(
                 f"--out must be a folder that can be written, got {str(folder)!r}: {error.strerror or error}"
             ) from None
-
-    def begin(self) -> None:
-        """Write the heads."""
         self.csv.write_text(_head(), "utf8", newline="")
         self.report.write_text("# Grades\n\n", "utf8")
 
@@ -80,7 +87,7 @@ class Tables:
         new = {self.csv: _head() + "".join(map(csv_line, found))}
         new[self.report] = "# Grades\n\n" + "".join(map(section, found))
         for path, text in new.items():
-            beside = path.with_name(f"{path.name}.new")
+            beside = path.with_name(path.name + NEW)
             beside.write_text(text, "utf8", newline="" if path == self.csv else None)
             os.replace(beside, path)
 

@@ -100,9 +100,12 @@ class Watch(threading.Thread):
         """Return the memory of all processes, counting once what several share; takes longer to find out."""
         total = 0
         for process in list(self._alive()):
-            with contextlib.suppress(psutil.Error):
-                known = process.memory_full_info()
-                total += getattr(known, "pss", known.uss)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                try:
+                    known = process.memory_full_info()
+                    total += getattr(known, "pss", known.uss)
+                except psutil.AccessDenied:  # macOS tells it to administrators only
+                    total += process.memory_info().rss
         return total
 
     def _alive(self) -> Iterator[psutil.Process]:
