@@ -82,6 +82,11 @@ def both_masks(answer: object, says: dict[str, str]) -> str | None:
     return _by_masks(answer, _both, cases, mistakes, says)
 
 
+def _cells(rows: list[str]) -> Tensor:
+    """Return a mask that is written as rows of ones and zeros."""
+    return torch.tensor([[cell == "1" for cell in row] for row in rows])
+
+
 def _closed(scores: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask, -math.inf)
 
@@ -127,8 +132,7 @@ def safe_softmax(answer: object, says: dict[str, str]) -> str | None:
     scores[4, 2] = 200.0  # hidden, and far larger than what may be seen
     scores[5, :2] -= 200.0  # may be seen, and far smaller than what is hidden
     scores[6, 1:3] = -3e9
-    rows = ["11001", "00000", "11111", "00010", "11010", "11000", "01100"]
-    mask = torch.tensor([[cell == "1" for cell in row] for row in rows])
+    mask = _cells(["11001", "00000", "11111", "00010", "11010", "11000", "01100"])
     right = _safe(scores, mask)
     leaf = scores.clone().requires_grad_()
     with Calls() as calls:
@@ -164,9 +168,14 @@ def _divided(q: Tensor, k: Tensor, mask: Tensor, least: float = 0.0) -> Tensor:
 
 def repaired(answer: object, says: dict[str, str]) -> str | None:
     """Grade the repair of a masked attention with planted bugs."""
+    masks = ["111000", "101010", "110101", "111111"], ["1001101", "0110111"]  # no triangle, no window
     cases = [
-        (normal(T, D, seed=0), normal(S, D, seed=1), normal(S, Dv, seed=2), causal_mask(T, S))
-        for T, S, D, Dv in ((4, 6, 3, 2), (2, 7, 5, 3), (5, 5, 11, 7))
+        (normal(T, D, seed=0), normal(S, D, seed=1), normal(S, Dv, seed=2), mask)
+        for T, S, D, Dv, mask in (
+            (4, 6, 3, 2, _cells(masks[0])),
+            (2, 7, 5, 3, _cells(masks[1])),
+            (5, 5, 11, 7, causal_mask(5)),
+        )
     ]
     q, k, *_ = cases[0]
     q[0, 0] = 10.0  # the first query: scores near -69 for what it may see, and near 69 for a hidden key
@@ -181,7 +190,21 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
         (lambda q, k, v, m: _divided(q, k, m, least=1e-9) @ v, says["divided"]),
         (_attend(lambda s, m: s * m), says["score_of_zero"]),
         (_attend(lambda s, m: s), says["mask_unused"]),
+        *(
+            (_attend(lambda s, m, o=o: _closed(s, causal_mask(*s.shape, offset=o))), says["causal_instead"])
+            for o in (0, None)
+        ),
+        *(
+            (_attend(lambda s, m, o=o: _closed(s, m & causal_mask(*s.shape, offset=o))), says["causal_too"])
+            for o in (0, None)
+        ),
         (lambda q, k, v, m: _closed(q @ k.T, m).softmax(-1) @ v, says["no_scale"]),
+        (lambda q, k, v, m: _closed(q @ k.T / q.shape[-1], m).softmax(-1) @ v, says["no_root_of_d"]),
+        (lambda q, k, v, m: _closed(q @ k.T * q.shape[-1] ** 0.5, m).softmax(-1) @ v, says["times_root"]),
+        (
+            lambda q, k, v, m: _closed(q @ k.T / v.shape[-1] ** 0.5, m).softmax(-1) @ v,
+            says["scale_of_values"],
+        ),
         (lambda q, k, v, m: _closed(q @ k.T / len(k) ** 0.5, m).softmax(-1) @ v, says["scale_of_keys"]),
     ]
     return by_cases(answer, _attend(_closed), cases, mistakes)
@@ -217,6 +240,11 @@ def _suspects(T: int, says: dict[str, str]) -> list[tuple[Callable[[Tensor], Ten
         (attend(causal_mask(T, offset=1)), says["off_by_one"], says["missed"]),
         (depends(0, -1), says["depends_on_last"], says["missed"]),
         (depends(2, 3), says["depends_on_next"], says["missed"]),
+        *(
+            (depends(j - 1, j), says["only_output"].format(i=j - 1, j=j, T=T), says["missed"])
+            for j in range(1, T)
+            if j != 3
+        ),
         (lambda x: ((x @ x.mT).softmax(-1) * mask) @ x, says["zero_after"], says["missed"]),
         (lambda x: causal(x) + 1e-6 * x.sum(0), says["faint"], says["missed_faint"]),
         (lambda x: causal(x) + (3 + 3e-6 * x.sum(0)), says["faint_near_3"], says["missed_faint"]),
@@ -242,16 +270,16 @@ class _Watched:
         return self.function(x)
 
 
-def _misjudged(answer: object, suspect: tuple, says: dict[str, str]) -> str | None:
+def _misjudged(answer: object, suspect: tuple, says: dict[str, str], T: int = 6, C: int = 4) -> str | None:
     """Return what a test for leaks does wrong with one function; None if it is right about it."""
     function, name, missed = suspect
-    x = normal(6, 4, seed=0) / 2
+    x = normal(T, C, seed=0) / 2
     x = x.round() + 0.4 * (x - x.round())  # near whole numbers, so that a small change rounds to the same
     watched = _Watched(function, x)
     given = x.clone()
     got = numbers(call(answer, watched, given))
     if not torch.equal(given, x):
-        return says["changes_x"]
+        raise AnswerError(says["changes_x"])
     if got.numel() != 1:
         return says["not_one_bool"]
     if bool(got) == (missed is None):
@@ -275,6 +303,9 @@ def own_leak_test(answer: object, says: dict[str, str]) -> str | None:
         _misjudged(lambda fn, x: ~numbers(answer(fn, x)).bool(), suspect, says) for suspect in suspects[:4]
     ):
         return says["wrong_way_round"]
+    if words is None:  # a test that changes six rows only
+        longer = [suspect for suspect in _suspects(9, says) if "9 rows" in suspect[1]]
+        words = next(filter(None, (_misjudged(answer, one, says, T=9, C=3) for one in longer)), None)
     return words
 
 

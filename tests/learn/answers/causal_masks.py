@@ -108,6 +108,15 @@ def leak_test(same, *, positions=None, sizes=1.0, until=0, copy=True, spread=Tru
     return is_causal
 
 
+def one_cut(where):
+    def is_causal(fn, x):
+        cut, changed = where(len(x)), x.clone()
+        changed[cut:] += torch.linspace(1, 2, x.shape[1])
+        return torch.equal(fn(x)[:cut], fn(changed)[:cut])
+
+    return is_causal
+
+
 def random_leak_test(fn, x):
     for j in range(len(x)):
         changed = torch.cat([x[:j], torch.randn(1, x.shape[1]), x[j + 1 :]])
@@ -425,6 +434,20 @@ WRONG = [
     ("6.5", repair(lambda s, m: s * m), "its exponential is 1"),
     ("6.5", repair(lambda s, m: s), "not used any more"),
     ("6.5", repair(scale=lambda k: 1.0), "the scale is gone"),
+    ("6.5", lambda q, k, v, m: attention(q, k, v, causal=True), "a causal mask stands in its place"),
+    (
+        "6.5",
+        lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        "a causal mask stands in its place",
+    ),
+    ("6.5", lambda q, k, v, m: attention(q, k, v, m & causal_mask(*m.shape)), "laid over `mask`"),
+    ("6.5", repair(scale=lambda k: k.shape[1]), "divide by its root"),
+    ("6.5", repair(scale=lambda k: k.shape[1] ** -0.5), "you multiply by the root"),
+    (
+        "6.5",
+        lambda q, k, v, m: repair(scale=lambda k: v.shape[1] ** 0.5)(q, k, v, m),
+        "not of the width of v",
+    ),
     ("6.5", repair(scale=lambda k: len(k) ** 0.5), "not of the number of keys"),
     ("6.6", {k: not v for k, v in LEAKS.items()}, "the other way round"),
     *(
@@ -447,6 +470,16 @@ WRONG = [
     ("6.7", lambda fn, x: True, "attention without a mask is missed"),
     ("6.7", lambda fn, x: False, "does not leak, but your test says it does"),
     ("6.7", leak_test(torch.equal, positions=[5]), "third output depends on the fourth word"),
+    ("6.7", one_cut(lambda T: T // 2), "only output 0 depends on a later row, row 1"),
+    ("6.7", one_cut(lambda T: T - 1), "third output depends on the fourth word"),
+    ("6.7", one_cut(lambda T: 3), "only output 0 depends on a later row, row 1"),
+    ("6.7", leak_test(torch.equal, positions=[1, 3, 5]), "only output 1 depends on a later row, row 2"),
+    (
+        "6.7",
+        leak_test(torch.equal, positions=[1, 2, 3, 4]),
+        "a function whose first output depends only on the last word is missed",
+    ),
+    ("6.7", leak_test(torch.equal, positions=range(6)), "a function of 9 rows"),
     ("6.7", leak_test(torch.equal, positions=[1, 2, 5]), "third output depends on the fourth word"),
     ("6.7", leak_test(lambda a, b: torch.allclose(a, b, atol=1e-4)), "bit for bit"),
     ("6.7", leak_test(torch.allclose), "bit for bit"),

@@ -1,5 +1,6 @@
 """Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -190,6 +191,12 @@ def effect_in_place(weights, values, j):
     return (before - weights / weights.sum(-1, keepdim=True) @ values).norm(dim=-1)
 
 
+def effect_spoiled(weights, values, j):
+    weights[:, j] = 0
+    rest = weights / weights.sum(-1, keepdim=True)
+    return (weights @ values - rest @ values).norm(dim=-1)
+
+
 def holed(weights, values, j):
     rest = weights.clone()
     rest[:, j] = 0
@@ -208,7 +215,7 @@ def row_cleared(weights, j):
     return rest
 
 
-def attends_back(size=50.0, by=1):
+def attends_back(size=200.0, by=1):
     def w_q(T):
         return size * torch.eye(T).roll(-by, 1)  # row i has its number in column i - by
 
@@ -350,9 +357,11 @@ RIGHT = {
     "5.7": [mha(), by_head, einsums, in_double, mha(split=loop_split)],
     "5.9": [
         attends_back(),
-        lambda T: torch.diag(torch.full((T - 1,), 40.0), -1),
-        lambda T: [[30.0 if j == i - 1 else 0.0 for j in range(T)] for i in range(T)],
-        lambda T: 100 * np.eye(T, k=-1),
+        lambda T: torch.diag(torch.full((T - 1,), 13.0 * T**0.5), -1),
+        lambda T: math.log(99 * (T - 1)) * T**0.5 * torch.eye(T).roll(-1, 1),
+        lambda T: math.log(99 * (T - 1)) * T**0.5 * np.eye(T, k=-1),
+        lambda T: [[300.0 if j == i - 1 else 0.0 for j in range(T)] for i in range(T)],
+        lambda T: 400 * np.eye(T, k=-1),
         lambda T: -9.0 * T**0.5 * (torch.arange(T)[:, None] - 1 - torch.arange(T)).abs(),
     ],
     "5.8": [effect, by_formula, effect_numpy, lambda w, v, j: effect(w, v, j)[:, None]],
@@ -412,6 +421,10 @@ WRONG = [
     ("5.2", lambda C, H, G, b: sizes(C, H, G, b) - C * b, "four biases"),
     ("5.2", lambda C, H, G, b: 4 * C * (C + b) if G == H else 2 * (C + G) * (C + b), "each is D = C / H wide"),
     ("5.2", lambda C, H, G, b: 1, "1 is too small"),
+    ("5.2", lambda C, H, G, b: 2 * (C + C // G) * (C + b), "the size of a group"),
+    ("5.2", lambda C, H, G, b: 4 * C // H * G * (C + b), "only W_K and W_V are"),
+    ("5.2", lambda C, H, G, b: (3 * C + C // H * G) * (C + b), "keys and values are both shared"),
+    ("5.2", lambda C, H, G, b: (C + 3 * C // H * G) * (C + b), "three matrices are narrower"),
     ("5.2", lambda C, H, G, b: [1, 2], "one number is asked"),
     ("5.3", {n: x // 2 for n, x in CACHE.items()}, "a factor of 2 is missing"),
     ("5.3", {n: x // 4 for n, x in CACHE.items()}, "both factors are missing"),
@@ -480,6 +493,20 @@ WRONG = [
     ("5.7", lambda x, a, b, c, d, H: merge(attention(*[split(x, H)] * 3)) @ d, "slices of x"),
     ("5.7", mha(merge=lambda x: x.sum(1), out=False), "side by side"),
     ("5.7", mha(merge=lambda x: x, attend=lambda q, k, v: (q @ k.mT / 2).softmax(-1), out=False), "these are the weights"),
+    ("5.7", mha(attend=scored(3**-0.5)), "the root of the number of heads"),
+    ("5.7", mha(attend=scored(6**-0.5)), "the root of the number of tokens"),
+    ("5.7", mha(attend=scored(2.0)), "you multiply the scores"),
+    ("5.7", mha(attend=lambda q, k, v: (q @ k.mT).softmax(-1) / 2 @ v), "after the softmax"),
+    ("5.7", mha(attend=lambda q, k, v: q @ k.mT / 2 @ v), "the softmax is missing"),
+    ("5.7", mha(attend=lambda q, k, v: attention(k, q, v)), "queries and keys are exchanged"),
+    ("5.7", mha(attend=lambda q, k, v: attention(q, v, k)), "keys and values are exchanged"),
+    ("5.7", mha(attend=lambda q, k, v: attention(v, k, q)), "queries and values are exchanged"),
+    ("5.7", mha(attend=lambda q, k, v: attention(q, k, k)), "the keys are averaged"),
+    ("5.7", mha(attend=lambda q, k, v: attention(q, q, v)), "from one matrix"),
+    ("5.7", mha(merge=lambda x: merge(x.flip(1))), "in reverse order"),
+    ("5.7", lambda x, a, b, c, d, H: merge(attention(split(x @ a, H), split(x @ b, H), split(x, H))) @ d, "`w_v` is not used"),
+    ("5.7", lambda x, *rest: x + mha()(x, *rest), "the residual connection"),
+    ("5.7", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, 4), "number and width of the heads are exchanged"),
     ("5.7", torchs_own, "calls PyTorch's own"),
     ("5.8", lambda w, v, j: (w[:, j, None] * v[j]).norm(dim=-1), "no longer sum to one"),
     ("5.8", lambda w, v, j: (removed(w, j) @ v).norm(dim=-1), "how far is it from the old one"),
@@ -496,10 +523,14 @@ WRONG = [
     ("5.8", lambda w, v, j: (w @ v - row_cleared(w, j) @ v).norm(dim=-1), "you clear row j"),
     ("5.8", lambda w, v, j: (w @ v - row_cleared(w, j) / row_cleared(w, j).sum(-1, keepdim=True) @ v).norm(dim=-1), "Did you clear row j"),
     ("5.8", effect_in_place, "it changes `weights`"),
+    ("5.8", effect_spoiled, "it changes `weights`, which it was given"),
     ("5.9", attends_back(by=-1), "attends to the next one"),
     ("5.9", lambda T: 20 * torch.eye(T).roll(-1, 1), "not firmly"),
     ("5.9", attends_back(by=0), "attends to itself"),
     ("5.9", attends_back(size=2.0), "not firmly"),
+    *(("5.9", attends_back(size=size), "with T = 256: the right positions, but not firmly") for size in (30, 50, 100, 160)),
+    ("5.9", lambda T: math.log(98 * (T - 1)) * T**0.5 * torch.eye(T).roll(-1, 1), "a weight of 0.9898 instead of 0.99"),
+    ("5.9", lambda T: 10 * torch.eye(T).roll(-1, 1) * T**0.5, "with T = 256: the right positions, but not firmly: a weight of 0.9885"),
     ("5.9", attends_back(by=2), "position 1, counted from 0, attends most to position 3"),
     ("5.9", lambda T: 50 * torch.ones(T, T).tril(-1), "position 2, counted from 0, gives the same weight to positions 0, 1;"),
     ("5.9", lambda T: 50 * torch.ones(T, T).triu(1), "position 1, counted from 0, gives the same weight to positions 2, 3;"),
@@ -579,7 +610,8 @@ WRONG = [
     ("5.12", BY_HAND[:3], "four matrices are asked"),
     ("5.12", lambda: BY_HAND, "four matrices are asked"),
     ("5.13", sends(cut=straight, heads=lambda H, n: H, bias=lambda b, n, r: b), "it still does what it did"),
-    ("5.13", sends(cut=straight, heads=lambda H, n: H), "it still does what it did"),
+    ("5.13", sends(cut=straight, heads=lambda H, n: H), "the bias is right now"),
+    ("5.13", sends(cut=straight, heads=lambda H, n: H, bias=first_only), "the bias is right now"),
     ("5.13", sends(cut=straight, bias=lambda b, n, r: b), "the number of heads is right now. But cut straight"),
     ("5.13", sends(heads=lambda H, n: H, bias=lambda b, n, r: b), "too many, and too narrow"),
     ("5.13", sends(bias=lambda b, n, r: b), "what is in it 2 times"),
