@@ -15,7 +15,8 @@ from attnlib.learn.calling import AnswerError, call, tell_error
 from attnlib.learn.grading import by_cases, close, compare, normal, numbers, scalar
 from attnlib.scoring import additive_scores
 
-WORDS = torch.tensor([[1, 1], [2, 2], [0, 4]], dtype=torch.float64)  # buy, apple, phone
+NAMES = "buy", "apple", "phone"
+WORDS = torch.tensor([[1, 1], [2, 2], [0, 4]], dtype=torch.float64)
 
 
 def _normals(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
@@ -47,7 +48,22 @@ def softmax(answer: object, says: dict[str, str]) -> str | None:
         return by_cases(answer, lambda s: s.softmax(-1), cases, mistakes, ready_made=own)
 
     wrong = graded(set()) or _huge_scores(answer, says) or _more_axes(answer, says)
-    return wrong or graded({"softmax", "log_softmax"})  # last, as it says that the numbers are right
+    return wrong or graded(READY_MADE)  # last, as it says that the numbers are right
+
+
+# what holds a softmax, or its exponentials and their sum
+READY_MADE = {
+    *("softmax", "log_softmax", "softmin", "gumbel_softmax", "cross_entropy", "scaled_dot_product_attention"),
+    *(
+        "special_softmax",
+        "special_log_softmax",
+        "special_logsumexp",
+        "_softmax",
+        "_log_softmax",
+        "_safe_softmax",
+    ),
+    *("logsumexp", "logcumsumexp", "logaddexp", "logaddexp2"),
+}
 
 
 def _shifted(s: Tensor) -> Tensor:
@@ -105,10 +121,25 @@ def soft_lookup(answer: object, says: dict[str, str]) -> str | None:
     ]
     mistakes = [
         (lambda q, k, v, r: _kernel(q, k, r) @ v, says["not_divided"]),
+        (lambda q, k, v, r: _kernel(q, k, r) @ v / len(v), says["not_divided"]),
+        (lambda q, k, v, r: _kernel(q, k, r) @ v / (r * math.sqrt(2 * math.pi)), says["not_divided"]),
         (lambda q, k, v, r: _kernel(q, k, r) / _kernel(q, k, r).sum(), says["weights"]),
         (_mix(lambda d, r: -d / (2 * r)), says["bandwidth_not_squared"]),
         (_mix(lambda d, r: -d / r**2), says["no_two"]),
+        (_mix(lambda d, r: -d / (2 * r) ** 2), says["two_squared"]),
+        (_mix(lambda d, r: -2 * d / r**2), says["two_above"]),
         (_mix(lambda d, r: -d.sqrt() / (2 * r**2)), says["distance_not_squared"]),
+        (_mix(lambda d, r: -d.sqrt() / (2 * r)), says["distance_not_squared"]),
+        (_mix(lambda d, r: -d.sqrt() / r), says["distance_not_squared"]),
+        (_mix(lambda d, r: -(d**2) / (2 * r**2)), says["squared_twice"]),
+        (lambda q, k, v, r: (-(q - k).abs().sum(-1) / r).softmax(0) @ v, says["absolute"]),
+        (lambda q, k, v, r: (-((q - k).abs().sum(-1) ** 2) / (2 * r**2)).softmax(0) @ v, says["absolute"]),
+        (lambda q, k, v, r: -_squared(q, k) / (2 * r**2) @ v, says["no_exponential"]),
+        (lambda q, k, v, r: (1 / _squared(q, k)) @ v / (1 / _squared(q, k)).sum(), says["no_exponential"]),
+        (lambda q, k, v, r: (-_squared(q, k) / (2 * r**2)).softmax(0) @ k, says["keys_mixed"]),
+        (_mix(lambda d, r: -d * r), says["bandwidth_multiplied"]),
+        (_mix(lambda d, r: -d * r**2), says["bandwidth_multiplied"]),
+        (_mix(lambda d, r: -2 * d * r**2), says["bandwidth_multiplied"]),
         (_mix(lambda d, r: -d / 2 * r**2), says["no_brackets"]),
         (_mix(lambda d, r: -d), says["no_bandwidth"]),
         (_mix(lambda d, r: d / (2 * r**2)), says["no_sign"]),
@@ -169,12 +200,16 @@ def _exchanged(answer: object, says: dict[str, str]) -> str | None:
 def mutual_query(answer: object, says: dict[str, str]) -> str | None:
     """Grade a query matrix that makes *apple* and *phone* attend to each other."""
     w_q = numbers(answer)
-    if w_q.shape != (2, 2) or not w_q.isfinite().all():
+    if w_q.shape != (2, 2):
         return says["shape"].format(shape=tuple(w_q.shape))
+    if not w_q.isfinite().all():
+        return says["not_finite"]
+
+    def weights_of(w: Tensor) -> Tensor:
+        return attention_weights(WORDS @ w, WORDS, scale=1.0)
 
     def mutual(w: Tensor) -> tuple[float, float]:
-        weights = attention_weights(WORDS @ w, WORDS, scale=1.0)
-        return weights[1, 2].item(), weights[2, 1].item()
+        return weights_of(w)[1, 2].item(), weights_of(w)[2, 1].item()
 
     def solved(w: Tensor) -> bool:
         return min(mutual(w)) >= 0.99
@@ -184,7 +219,8 @@ def mutual_query(answer: object, says: dict[str, str]) -> str | None:
     if solved(w_q.T):
         return says["transposed"]
     if solved(20 * w_q):
-        return says["too_short"]
+        short = [name for name, weight in zip(NAMES[1:], mutual(w_q), strict=True) if weight < 0.99]
+        return says["both_too_short"] if len(short) == 2 else says["too_short"].format(name=short[0])
     for changed, words in (
         (-w_q, says["other_sign"]),
         (w_q.flip(0), says["rows_exchanged"]),
@@ -194,11 +230,14 @@ def mutual_query(answer: object, says: dict[str, str]) -> str | None:
             return words
     if math.isnan(sum(mutual(w_q))):
         return says["overflows"]
-    for word, weight, words in zip(
-        WORDS[1:], mutual(w_q), (says["apple_astray"], says["phone_astray"]), strict=True
-    ):
-        if weight < 0.99:
-            return words.format(weight=weight, query=[round(x, 2) for x in (word @ w_q).tolist()])
+    for i, j in ((1, 2), (2, 1)):
+        row = weights_of(w_q)[i]
+        if row[j] < 0.99:
+            rival = max((n for n in range(3) if n != j), key=lambda n: row[n].item())
+            whose = says["itself"] if rival == i else NAMES[rival]
+            query = [round(x, 2) for x in (WORDS[i] @ w_q).tolist()]
+            told = {"who": NAMES[i], "whom": NAMES[j], "rival": whose, "query": query}
+            return says["astray"].format(weight=row[j], more=row[rival], **told)
     return None
 
 
@@ -263,7 +302,7 @@ def additive(answer: object, says: dict[str, str]) -> str | None:
     return by_cases(answer, additive_scores, cases, mistakes)
 
 
-def _layers(says: dict[str, str]) -> list[tuple[str, Callable[[Tensor], Tensor], bool]]:
+def _layers(marked: list[int], says: dict[str, str]) -> list[tuple[str, Callable[[Tensor], Tensor], bool]]:
     """Return layers on 7 tokens, each with its name and whether the order of its tokens matters to it."""
     position, steps, marks = normal(7, 3, seed=1), torch.arange(1, 8)[:, None], torch.eye(7)[:, :, None]
 
@@ -274,6 +313,9 @@ def _layers(says: dict[str, str]) -> list[tuple[str, Callable[[Tensor], Tensor],
         padded = torch.cat([x[:1] * 0, x, x[:1] * 0])
         return (padded[:-2] + padded[1:-1] + padded[2:]) / 3
 
+    def marks_token(token: int) -> Callable[[Tensor], Tensor]:
+        return lambda x: x + marks[token]
+
     return [
         (says["self_attention"], self_attention, False),
         (says["each_alone"], lambda x: torch.tanh(x) * 2, False),
@@ -282,33 +324,58 @@ def _layers(says: dict[str, str]) -> list[tuple[str, Callable[[Tensor], Tensor],
         (says["moving_average"], moving_average, True),
         (says["one_before"], lambda x: x.roll(1, 0), True),
         (says["faint_positions"], lambda x: x + position / 100, True),
-        (says["marks_first"], lambda x: x + marks[0], True),
-        (says["marks_middle"], lambda x: x + marks[3], True),
-        (says["marks_last"], lambda x: x + marks[6], True),
+        *((says["marks_token"].format(token=token), marks_token(token), True) for token in marked),
     ]
 
 
+def _ask_five_times(answer: object, layer: Callable, x: Tensor) -> list:
+    """Return what an answer says of a layer: five times, as a random permutation may move little, or nothing."""
+    return [call(answer, layer, x.clone()) for _ in range(5)]
+
+
+def _positions_moved(answer: object, x: Tensor) -> list[int]:
+    """Return the positions at which an answer, in five tries, ever puts another token than stood there."""
+    moved: set[int] = set()
+
+    def watch(given: Tensor) -> Tensor:
+        if given.shape == x.shape:
+            moved.update(i for i in range(len(x)) if not close(given[i], x[i], 1e-9))
+        return given
+
+    _ask_five_times(answer, watch, x)
+    return sorted(moved)
+
+
 def order_matters(answer: object, says: dict[str, str]) -> str | None:
-    """Grade a test of whether a layer can tell the order of its tokens."""
-    x, layers, said = normal(7, 3, seed=0), _layers(says), []
-    with torch.random.fork_rng(devices=[]):  # a random permutation may be the identity: ask five times
+    """Grade a test of whether a layer can tell the order of its tokens.
+
+    It may shuffle once, by a permutation that stays the same, and some of those leave a token or two at their
+    positions: a layer that marks those is not asked, unless most tokens stay.
+    """
+    x, said = normal(7, 3, seed=0), []
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
+        moved = _positions_moved(answer, x)
+        enough = len(moved) > len(x) / 2
+        marked = moved if enough else [token for token in range(len(x)) if token not in moved]
+        layers = _layers([marked[0], marked[-1]], says)
         for name, layer, _ in layers:
-            answers = [call(answer, layer, x.clone()) for _ in range(5)]
+            answers = _ask_five_times(answer, layer, x)
             if not all(
                 isinstance(a, (bool, np.bool_)) or getattr(a, "dtype", None) == torch.bool for a in answers
             ):
                 return says["no_truth"].format(type=type(answers[0]).__name__, layer=name)
             said.append(any(map(bool, answers)))
+        by_rounding = not any(map(bool, _ask_five_times(answer, lambda x: x + x.amax(0), x)))
     missed = [n for n, (_, _, truth) in enumerate(layers) if said[n] != truth]
     if not missed:
         return None
     if not any(said):
         return says["always_false"]
     if all(said[:2]):
-        return says["outputs_not_shuffled"] if any(said[2:]) else says["inverted"]
+        return says["outputs_in_another_order"] if any(said[2:]) else says["inverted"]
     if said[0]:
-        return says["rounding"]
+        return says["rounding"] if by_rounding else says["other_tokens"]
     if not said[4] and said[5] and said[6]:
         return says["turned_round"]
     if missed == [5]:
@@ -321,8 +388,9 @@ def order_matters(answer: object, says: dict[str, str]) -> str | None:
         return says["coarse"]
     if [n for n, one in enumerate(said) if one] == [3, 6]:
         return says["features"]
-    words = says["not_all_moved"] if missed[0] >= 7 else says["wrong_about"]  # from 7 on they mark a token
-    return words.format(layer=layers[missed[0]][0])
+    if missed[0] >= 7 and not enough:  # from 7 on they mark a token
+        return says["few_moved"].format(layer=layers[missed[0]][0], moved=len(moved))
+    return says["wrong_about"].format(layer=layers[missed[0]][0])
 
 
 HOURS = torch.tensor([6, 9, 12, 18], dtype=torch.float64)

@@ -147,6 +147,8 @@ def _count_by_position(ids: Tensor, size: int, window: int, *, rule: str) -> Ten
         start, stop = max(0, i - window), min(T, i + window + 1)
         if rule == "whole windows" and (i < window or i + window >= T):
             continue
+        if rule == "empty slices" and i < window:
+            continue
         window_of = range(i - window, stop) if rule == "from the end" else range(start, stop)
         near_by = [words[j] for j in window_of if j != i]
         if rule == "last missing":
@@ -159,8 +161,16 @@ def _count_by_position(ids: Tensor, size: int, window: int, *, rule: str) -> Ten
 
 
 def _count_pairs(ids: Tensor, size: int, window: int, *, rule: str) -> Tensor:
-    """Count pairs instead of positions: once for each distance, or once for each window that holds them."""
+    """Count pairs instead of positions: once for each distance or direction, for each window, up to an end."""
     n = torch.zeros(size, size, dtype=torch.float64)
+    if rule == "ends early":
+        for i, d in itertools.product(range(len(ids) - window), range(1, window + 1)):
+            n[ids[i], ids[i + d]] += 1
+        return n + n.T
+    if rule == "once a direction":
+        for d in range(1, window + 1):
+            n[ids[:-d], ids[d:]] = 1
+        return n + n.T
     if rule == "once a distance":
         for d in range(1, window + 1):
             n[ids[:-d], ids[d:]] += 1
@@ -206,12 +216,15 @@ def cooccurrence(answer: object, says: dict[str, str]) -> str | None:
         (lambda *case: _count(*case) + _count(*case).diag().diag(), says["double_diagonal"]),
         (lambda *case: _count(*case).clamp(max=1), says["once_at_most"]),
         (partial(_count_pairs, rule="once a distance"), says["once_a_distance"]),
+        (partial(_count_pairs, rule="once a direction"), says["once_at_most"]),
         (partial(_count_pairs, rule="windows"), says["once_a_stretch"]),
+        (partial(_count_pairs, rule="ends early"), says["ends_early"]),
         (lambda ids, size, window: _count(ids, int(ids.max()) + 1, window), says["too_few_rows"]),
         (partial(_count_by_position, rule="once"), says["once_a_window"]),
         (partial(_count, wrap=True), says["joined_ends"]),
         (partial(_count_by_position, rule="from the end"), says["from_the_end"]),
         (partial(_count_by_position, rule="whole windows"), says["whole_windows"]),
+        (partial(_count_by_position, rule="empty slices"), says["empty_slices"]),
         (partial(_count_by_position, rule="last missing"), says["last_missing"]),
         (partial(_count_by_position, rule="farthest"), says["farthest_only"]),
         (partial(_count, near=True), says["nearer_counts_more"]),
@@ -323,6 +336,11 @@ def _true(x: Tensor, y: Tensor) -> Tensor:
     return -F.logsigmoid((x * y).sum(-1))
 
 
+def _scores(x: Tensor, y: Tensor, n: Tensor) -> Tensor:
+    """Return the products of each word with its context and its negatives, side by side."""
+    return torch.cat([(x * y).sum(-1, keepdim=True), torch.einsum("bd,bkd->bk", x, n)], -1)
+
+
 def negative_sampling(answer: object, says: dict[str, str]) -> str | None:
     """Grade the loss of skip-gram with negative sampling."""
     cases = [
@@ -345,6 +363,28 @@ def negative_sampling(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, y, n: _true(x, y).mean(), says["no_negatives"]),
         (lambda x, y, n: _false(x, n).sum(-1).mean(), says["no_context"]),
         (lambda x, y, n: -((-_true(x, y)).exp() + (-_false(x, n)).exp().sum(-1)).mean(), says["no_log"]),
+        (lambda x, y, n: _loss(x, y, n, true=-1.0, false=1.0).mean(), says["both_signs"]),
+        (lambda x, y, n: (_true(x, y) + _false(x, -n).neg().sum(-1)).mean(), says["minus_outside"]),
+        (
+            lambda x, y, n: (_true(x, y) + _false(x, n.sum(1, keepdim=True)).sum(-1)).mean(),
+            says["added_inside"],
+        ),
+        (lambda x, y, n: (_true(x, y) + _false(x, n)[:, 0]).mean(), says["first_negative"]),
+        (lambda x, y, n: -_scores(x, y, n).log_softmax(-1)[:, 0].mean(), says["softmax"]),
+        (lambda x, y, n: _loss(x, y, n).mean() / (1 + n.shape[1]), says["mean_of_products"]),
+        (lambda x, y, n: _true(x, y).mean() + _false(x, n).sum(), says["negatives_of_batch"]),
+        (lambda x, y, n: _loss(x, y, n).mean() / math.log(2), says["base_2"]),
+        (lambda x, y, n: _loss(x, y, n).mean() / math.log(10), says["base_10"]),
+        (lambda x, y, n: _loss(unit(x), unit(y), unit(n)).mean(), says["cosines"]),
+        (lambda x, y, n: _loss(x / x.shape[1] ** 0.5, y, n).mean(), says["divided"]),
+        (lambda x, y, n: _loss(x / x.shape[1], y, n).mean(), says["divided"]),
+        (lambda x, y, n: (_scores(x, -y, n)).sum(-1).mean(), says["no_sigmoid"]),
+        (
+            lambda x, y, n: (
+                -(F.logsigmoid(x * y).sum(-1) + F.logsigmoid(-x[:, None] * n).sum((-1, -2))).mean()
+            ),
+            says["not_added_up"],
+        ),
     ]
     wrong = by_cases(answer, lambda x, y, n: _loss(x, y, n).mean(), cases, mistakes, read=scalar)
     if wrong:

@@ -1,5 +1,6 @@
 """Right answers written differently, and the wrong ones people give, each with words of the mistake it must name."""
 
+import functools
 import math
 
 import numpy as np
@@ -102,6 +103,24 @@ def several_shuffles(layer, x):
     return np.bool_(max(moved) > 1e-4)
 
 
+def seeded(seed):
+    def order_matters(layer, x):
+        p = torch.randperm(len(x), generator=torch.Generator().manual_seed(seed))
+        return not torch.allclose(layer(x[p]), layer(x)[p], atol=1e-5)
+
+    return order_matters
+
+
+def seeded_everywhere(layer, x):
+    torch.manual_seed(1)
+    return unseeded(layer, x)
+
+
+def unseeded(layer, x):
+    p = torch.randperm(len(x))
+    return not torch.allclose(layer(x[p]), layer(x)[p], atol=1e-5)
+
+
 def same_sum(layer, x):
     p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
     return not torch.allclose(layer(x[p]).sum(), layer(x).sum(), atol=1e-4)
@@ -115,6 +134,21 @@ def coarse(layer, x):
 def shuffled_input_only(layer, x):
     p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
     return not torch.allclose(layer(x[p]), layer(x))
+
+
+def by_norm(tolerance):
+    p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    return lambda layer, x: (layer(x[p]) - layer(x)[p]).norm() > tolerance
+
+
+def shuffled_twice(layer, x):
+    p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
+    return not torch.allclose(layer(x[p])[p], layer(x), atol=1e-5)
+
+
+def first_four(layer, x):
+    longer = torch.cat([x[:4], x[:3] + 1])
+    return not torch.allclose(layer(longer)[:4], layer(x)[:4], atol=1e-5)
 
 
 def exact(layer, x):
@@ -205,7 +239,7 @@ RIGHT = {
     "3.1": [[4, 8, 16], [[4, 8, 16]], {"buy": 4, "apple": 8, "phone": 16}, (4.0, 8.0, 16.0), np.array([4, 8, 16]), torch.tensor([4.0, 8, 16])],
     "3.2": [
         shifted_softmax,
-        lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(),
+        lambda s: torch.exp2((s - s.amax(-1, keepdim=True)) / math.log(2)) / torch.exp2((s - s.amax(-1, keepdim=True)) / math.log(2)).sum(-1, keepdim=True),
         lambda s: np.exp(s.numpy() - s.numpy().max(-1, keepdims=True))
         / np.exp(s.numpy() - s.numpy().max(-1, keepdims=True)).sum(-1, keepdims=True),
         lambda s: 1 / (s[..., None, :] - s[..., :, None]).exp().sum(-1),
@@ -249,7 +283,7 @@ RIGHT = {
             "btsd,d->bts", torch.tanh((q @ w_q).unsqueeze(2) + (k @ w_k).unsqueeze(1)), v
         ),
     ],
-    "3.8": [shuffled_both, unshuffled_back, every_swap, several_shuffles],
+    "3.8": [shuffled_both, unshuffled_back, every_swap, several_shuffles, seeded_everywhere, *map(seeded, range(20))],
     "3.9": [
         [0.142, 2.39],
         (math.exp(8**0.5) / (102 + math.exp(8**0.5)), 1 + math.log(51) / 8**0.5),
@@ -312,6 +346,14 @@ WRONG = [
     ("3.2", lambda s: shifted_softmax(s.mT).mT if s.ndim > 2 else shifted_softmax(s), "with more axes"),
     ("3.2", lambda s: torch.softmax(s, -1), "ready-made"),
     ("3.2", torch.nn.Softmax(-1), "ready-made"),
+    ("3.2", lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(), "a function that takes the exponentials and their sum"),
+    ("3.2", lambda s: torch.nn.functional.softmin(-s, -1), "ready-made"),
+    ("3.2", lambda s: torch.nn.Softmin(-1)(-s), "ready-made"),
+    ("3.2", lambda s: torch.special.softmax(s, -1), "ready-made"),
+    ("3.2", lambda s: torch.special.log_softmax(s, -1).exp(), "ready-made"),
+    ("3.2", lambda s: (s - torch.special.logsumexp(s, -1, keepdim=True)).exp(), "ready-made"),
+    ("3.2", lambda s: (s - s.logcumsumexp(-1)[..., -1:]).exp(), "ready-made"),
+    ("3.2", lambda s: (s - functools.reduce(torch.logaddexp, s.unbind(-1))[..., None]).exp(), "ready-made"),
     ("3.2", lambda s: torch.exp(s - s.amax(-1, keepdim=True)), "divided by their sum"),
     ("3.2", lambda s: (shifted_softmax(s), s), "returns a tuple of 2"),
     ("3.2", lambda s: s.softmax(0), "the columns sum to one"),
@@ -336,6 +378,17 @@ WRONG = [
     ("3.3", lambda q, k, v, w: (-((q - k).sum(-1) ** 2) / (2 * w**2)).softmax(0) @ v, "square each difference"),
     ("3.3", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 bandwidth² in brackets"),
     ("3.3", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the bandwidth is missing"),
+    ("3.3", lambda q, k, v, w: gaussian(q, k, v, w * 2**0.5), "the 2 is squared as well"),
+    ("3.3", lambda q, k, v, w: (-2 * squared(q, k) / w**2).softmax(0) @ v, "the 2 stands below the line"),
+    ("3.3", lambda q, k, v, w: (-(squared(q, k) ** 2) / (2 * w**2)).softmax(0) @ v, "squared twice"),
+    ("3.3", lambda q, k, v, w: (-(q - k).abs().sum(-1) / w).softmax(0) @ v, "absolute differences"),
+    ("3.3", lambda q, k, v, w: (-(q - k).norm(dim=-1) / w).softmax(0) @ v, "the distance is not squared"),
+    ("3.3", lambda q, k, v, w: (-squared(q, k) / (2 * w**2)) @ v, "the exponential is missing"),
+    ("3.3", lambda q, k, v, w: (1 / squared(q, k)) @ v / (1 / squared(q, k)).sum(), "the exponential is missing"),
+    ("3.3", lambda q, k, v, w: (-squared(q, k) / (2 * w**2)).softmax(0) @ k, "you mix the keys"),
+    ("3.3", lambda q, k, v, w: (-squared(q, k) * w).softmax(0) @ v, "you multiply by the bandwidth"),
+    ("3.3", lambda q, k, v, w: (torch.exp(-squared(q, k) / (2 * w**2)) * v).mean(), "do not sum to one"),
+    ("3.3", lambda q, k, v, w: torch.exp(-squared(q, k) / (2 * w**2)) @ v / (w * (2 * math.pi) ** 0.5), "do not sum to one"),
     ("3.3", lambda q, k, v, w: v[squared(q, k).argmin()], "nearest value alone"),
     ("3.3", lambda q, k, v, w: (-((q - k) ** 2).mean(-1) / (2 * w**2)).softmax(0) @ v, "the mean of the squared"),
     ("3.3", lambda q, k, v, w: (-((q - k) ** 2).sum(0) / (2 * w**2)).softmax(0) @ v, "you add up over the keys"),
@@ -366,13 +419,15 @@ WRONG = [
     ("3.5", [[3, 0], [-4, 1]], "its two rows exchanged"),
     ("3.5", [[1, -4], [0, 3]], "its two columns exchanged"),
     ("3.5", [[1, 0], [0, 1]], "apple gives phone 0.495"),
-    ("3.5", [[0, 1], [-1, 0]], "phone gives apple 0.000"),
+    ("3.5", [[0, 1], [-1, 0]], "phone gives apple 0.000 and itself 0.982"),
     ("3.5", [[-4, 3], [1, 0]], "transpose it"),
-    ("3.5", [[-0.4, 0.1], [0.3, 0]], "too short"),
+    ("3.5", [[-0.4, 0.1], [0.3, 0]], "both queries point the right way, but they are too short"),
+    ("3.5", [[-3.5, 0.5], [3, 0]], "one of them, that of apple, is too short"),
+    ("3.5", [[9, -9], [9, -9]], "apple gives phone 0.000 and buy 0.500"),
     ("3.5", [1, 2], "2 by 2"),
     ("3.5", [[0, 0], [0, 0]], "The query of apple is [0.0, 0.0]"),
     ("3.5", [[4, -1], [-3, 0]], "every sign turned round"),
-    ("3.5", [[float("nan"), 0], [0, 1]], "finite"),
+    ("3.5", [[float("nan"), 0], [0, 1]], "the numbers of w_q must be finite"),
     ("3.5", [[1e308, 1e308], [1e308, 1e308]], "so large that the scores overflow"),
     ("3.6", [[1, 0], [2, 1], [0, 5]], "but itself ties with it at 5"),
     ("3.6", [[1, 0], [2, 2], [float("nan"), 5]], "finite"),
@@ -396,16 +451,19 @@ WRONG = [
     ("3.7", lambda *a: additive_scores(*a).softmax(-1), "these are weights"),
     ("3.7", lambda q, k, w_q, w_k, v: dot_scores(q @ w_q, k @ w_k), "these are dot products"),
     ("3.8", lambda layer, x: not shuffled_both(layer, x), "turned round"),
-    ("3.8", shuffled_input_only, "shuffle the outputs the same way"),
-    ("3.8", exact, "by rounding alone"),
+    ("3.8", shuffled_input_only, "what you compare stands in different orders"),
+    ("3.8", shuffled_twice, "what you compare stands in different orders"),
+    ("3.8", by_norm(1e-9), "and you allow for less"),
+    ("3.8", first_four, "give the layer the same tokens, all of them"),
+    ("3.8", exact, "by rounding alone, about 1e-7, and you allow for less"),
     ("3.8", flipped, "from both ends"),
     ("3.8", lambda layer, x: False, "it always says False"),
     ("3.8", lambda layer, x: True, "even where each token is treated alone"),
     ("3.8", lambda layer, x: (layer(x) - layer(x.flip(0)).flip(0)).abs().max(), "True or False, not Tensor"),
     ("3.8", lambda layer, x: str(shuffled_both(layer, x)), "True or False, not str"),
-    ("3.8", swapped(0, 1), "a layer that marks the token in the middle"),
-    ("3.8", swapped(0, -1), "a layer that marks the token in the middle"),
-    ("3.8", swapped(2, 3), "a layer that marks the first token"),
+    ("3.8", swapped(0, 1), "puts 2 of the 7 tokens at other positions"),
+    ("3.8", swapped(0, -1), "a layer that marks token 1, counted from 0: yours puts 2"),
+    ("3.8", swapped(2, 3), "a layer that marks token 0"),
     ("3.8", every_shift, "rolled round, each token keeps the one before"),
     ("3.8", same_sum, "not sums or means"),
     ("3.8", coarse, "Compare with a smaller tolerance"),

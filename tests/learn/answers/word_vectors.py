@@ -158,6 +158,24 @@ def above(ids, size, window):
     return n
 
 
+def both_cells(ids, size, window):
+    n = torch.zeros(size, size)
+    for i in range(len(ids) - window):
+        for d in range(1, window + 1):
+            n[ids[i], ids[i + d]] += 1
+            n[ids[i + d], ids[i]] += 1
+    return n
+
+
+def once_each_way(ids, size, window):
+    n = torch.zeros(size, size)
+    n[
+        torch.cat([ids[:-d] for d in range(1, window + 1)]),
+        torch.cat([ids[d:] for d in range(1, window + 1)]),
+    ] += 1
+    return n + n.T
+
+
 def farthest(ids, size, window):
     return loop_counts(ids, size, window) - loop_counts(ids, size, window - 1)
 
@@ -380,9 +398,12 @@ WRONG = [
     ("2.5", lambda *a: loop_counts(*a).fill_diagonal_(0), "Compare positions, not words"),
     ("2.5", weighed, "nearer words count for more"),
     ("2.5", with_itself, "its own neighbour"),
-    ("2.5", forgetful, "adds 1 once"),
+    ("2.5", forgetful, "1 has to be added each time"),
+    ("2.5", once_each_way, "1 has to be added each time"),
+    ("2.5", both_cells, "pairs near the end of the text are missing"),
+    ("2.5", lambda *a: by_position(*a, at=lambda T, w: range(w, T)), "below 0, is empty"),
     ("2.5", rolled, "`roll` does that"),
-    ("2.5", lambda *a: 2 * loop_counts(*a), "needs no `+ n.T`"),
+    ("2.5", lambda *a: 2 * loop_counts(*a), "neither a second cell for each pair nor `+ n.T`"),
     ("2.5", lambda ids, size, window: loop_counts(ids, size, window // 2), "share the window"),
     ("2.5", lambda *a: loop_counts(*a) - loop_counts(*a).diag().diag() / 2, "yours counts them once"),
     ("2.5", lambda *a: loop_counts(*a) + loop_counts(*a).diag().diag(), "the diagonal is twice too large"),
@@ -450,10 +471,24 @@ WRONG = [
     ("2.7", loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1)).sum()), "sum over the batch"),
     ("2.7", loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1))), "one number for each example"),
     ("2.7", loss(lambda p, q: -F.logsigmoid(p).mean()), "the negatives take no part"),
+    ("2.7", loss(lambda p, q: (F.softplus(p) + F.softplus(-q).sum(-1)).mean()), "both signs"),
+    ("2.7", loss(lambda p, q: -(F.logsigmoid(p) - F.logsigmoid(q).sum(-1)).mean()), "Put it inside of the σ"),
+    ("2.7", loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q.sum(-1))).mean()), "each goes through both by itself"),
+    ("2.7", loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q[:, 0])).mean()), "all K count"),
+    ("2.7", loss(lambda p, q: F.cross_entropy(torch.cat([p[:, None], q], 1), torch.zeros(len(p)).long())), "a softmax over the context"),
+    ("2.7", loss(lambda p, q: -torch.cat([F.logsigmoid(p)[:, None], F.logsigmoid(-q)], 1).mean()), "1 + K of them"),
+    ("2.7", loss(lambda p, q: -F.logsigmoid(p).mean() - F.logsigmoid(-q).sum()), "over the whole batch"),
+    ("2.7", loss(lambda p, q: -(p.sigmoid().log2() + (-q).sigmoid().log2().sum(-1)).mean()), "base 2"),
+    ("2.7", loss(lambda p, q: -(p.sigmoid().log10() + (-q).sigmoid().log10().sum(-1)).mean()), "base 10"),
+    ("2.7", lambda x, y, n: loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1)).mean())(unit(x), unit(y), unit(n)), "these are cosines"),
+    ("2.7", lambda x, y, n: loss(lambda p, q: -(F.logsigmoid(p) + F.logsigmoid(-q).sum(-1)).mean())(x / x.shape[1] ** 0.5, y, n), "divided by D or its root"),
+    ("2.7", loss(lambda p, q: -(p - q.sum(-1)).mean()), "σ and the logarithm are missing"),
+    ("2.7", lambda x, y, n: -(F.logsigmoid(x * y).sum(-1) + F.logsigmoid(-x[:, None] * n).sum((1, 2))).mean(), "x · y is one number"),
+    ("2.7", loss(lambda p, q: -((p.sigmoid() + 1e-9).log() + ((-q).sigmoid() + 1e-9).log().sum(-1)).mean()), "something is added inside of the logarithm"),
     ("2.7", loss(lambda p, q: -F.logsigmoid(-q).sum(-1).mean()), "the true context takes no part"),
     ("2.7", loss(lambda p, q: -(p.sigmoid() + (-q).sigmoid().sum(-1)).mean()), "the logarithm is missing"),
     ("2.7", loss(lambda p, q: -(p.sigmoid().log() + (-q).sigmoid().log().sum(-1)).mean()), "underflows"),
-    ("2.7", loss(lambda p, q: F.softplus(-p.clamp(-20, 20)).mean() + F.softplus(q.clamp(-20, 20)).sum(-1).mean()), "do not cut them off"),
+    ("2.7", loss(lambda p, q: F.softplus(-p.clamp(-20, 20)).mean() + F.softplus(q.clamp(-20, 20)).sum(-1).mean()), "where products are cut off"),
     ("2.8", "0.80, itself", "which do not see a length"),
     ("2.8", "0.80, buy", "not all by the same factor"),
     ("2.8", "0.58, itself", "on both sides. And what wins"),
