@@ -4,7 +4,6 @@
 (() => {
   "use strict";
 
-  const LIMIT = { run: 5000, check: 15000, hint: 5000, reset: 5000, start: 120000 };   // ms for an answer
   const facts = JSON.parse(document.getElementById("pa-python")?.textContent ?? '{"missing": "This page has no Python."}');
 
   // Getting an archive, a compressed tar
@@ -89,7 +88,7 @@
     URL.revokeObjectURL(source);
     worker.onmessage = ({ data }) => data.id === asked && answered(data);
     worker.onerror = (event) => answered({ broken: event.message });
-    const { broken, ended } = await ask({ parts }, LIMIT.start);
+    const { broken, ended } = await ask({ parts }, python.limits.prepare);
     if (broken || ended) throw new Error(broken ?? "it did not start");
     await prepare(false);
   }
@@ -97,7 +96,7 @@
   /** Let it import what most cells use, or what grades exercises: on a slow machine seconds, which are no cell's own. */
   async function prepare(exercises) {
     prepared = exercises;
-    await ask({ request: JSON.stringify({ do: "prepare", exercises }) }, LIMIT.start);
+    await ask({ request: JSON.stringify({ do: "prepare", exercises }) }, python.limits.prepare);
   }
 
   /** End what runs, for a reason, and start anew at once, so that the next request finds it ready. */
@@ -110,6 +109,7 @@
   }
 
   const python = {
+    limits: { run: 5000, check: 15000, hint: 5000, reset: 5000, prepare: 120000 },   // ms for an answer
     status: facts.missing ? "missing" : "idle",
     missing: facts.missing,
 
@@ -155,7 +155,7 @@
 
   /** What could not be done, in the form of what was asked for. */
   function failed(what, name, why, ms) {
-    const message = SAYS[name](LIMIT[what] / 1000, why);
+    const message = SAYS[name](python.limits[what] / 1000, why);
     if (what === "run") return { parts: [], error: { name, message, line: null, text: message }, ms };
     const text = name === "Missing" ? message : `✗ ${message}`;
     const html = document.createElement("div");
@@ -179,7 +179,7 @@
       if (stops !== stopsThen) return failed(what, "Stopped", "", spent());
       if (!prepared && (what === "check" || what === "hint")) await prepare(true);
       if (stops !== stopsThen) return failed(what, "Stopped", "", spent());
-      const reply = await ask({ request: JSON.stringify({ do: what, ...told }) }, LIMIT[what]);
+      const reply = await ask({ request: JSON.stringify({ do: what, ...told }) }, python.limits[what]);
       if (reply.broken) end("Broken");
       if (reply.broken || reply.ended) return failed(what, reply.ended ?? "Broken", reply.broken, spent());
       const done = { ...JSON.parse(reply.result), ms: spent() };
@@ -195,7 +195,7 @@
     await loading;
     stale = false;
     for (const told of kept) {
-      const reply = await ask({ request: JSON.stringify({ do: "run", ...told }) }, LIMIT.run);
+      const reply = await ask({ request: JSON.stringify({ do: "run", ...told }) }, python.limits.run);
       if (reply.broken) end("Broken");
       if (reply.broken || reply.ended) {
         kept = kept.filter((one) => one !== told);
