@@ -156,6 +156,7 @@ function build(tools) {
     const strange = [...new Set(words.filter((word) => unseen.has(word)))];
     note.textContent = [strange.length ? `Not in its training: ${strange.join(", ")}.` : "", lengths.includes(words.length) ? "" : `No line of its training had ${counted(words.length, "word", "words")} before meaning.`].filter(Boolean).join(" ");
     part.hidden = !exchange;
+    part.setAttribute("data-value", String(exchange));
     more.hidden = exchange;
     back.disabled = !handed;
     const most = Math.max(...theirs.hidden.at(-1).map(Math.abs), ...own.hidden.at(-1).map(Math.abs));
