@@ -22,7 +22,9 @@ class bool_(generic):  # noqa: N801
 
 
 def _refuse(name: str) -> NoReturn:
-    sentence = f"`numpy.{name}` does not run on the page, which has no NumPy: open the notebook of this chapter"
+    sentence = (
+        f"`numpy.{name}` does not run on the page, which has no NumPy: open the notebook of this chapter"
+    )
     try:
         from torch.missing import NOTED, NotOnThePageError
     except ImportError:

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from torch import missing, dtypes, storage, dispatch, tensor as _tensor, random  # noqa: I001, E401 - in the order of use
-from torch import creation, elementwise, reductions, shaping, indexing, sorting, products, linalg  # noqa: F401
+from torch import missing, dtypes, storage, dispatch, tensor as _tensor, random
+from torch import creation, elementwise, reductions, shaping, indexing, sorting, products, linalg
 from torch import printing, absent, modes
 from torch.dtypes import (
     bfloat16,
@@ -46,12 +46,20 @@ from torch.modes import (
     use_deterministic_algorithms,
 )
 from torch.printing import get_printoptions, set_printoptions
-from torch.random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
+from torch.random import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from torch.storage import Size, broadcast_shapes
 from torch.tensor import Tensor, device
 
 __version__ = "2.13.0+page"
-bool, float, double, half, long, int, short = bool_, float32, float64, float16, int64, int32, int16  # noqa: A001
+bool, float, double, half, long, int, short = bool_, float32, float64, float16, int64, int32, int16
 cfloat, cdouble = complex64, complex128
 inf, nan, pi, e, newaxis = math.inf, math.nan, math.pi, math.e, None
 strided = "torch.strided"
@@ -119,7 +127,12 @@ def _assemble() -> None:
     for line in Path(__file__).with_name("names.txt").read_text("utf8").splitlines():
         where, _, rest = line.partition(":")
         names[where] = set(rest.split())
-    Tensor._says = names["Tensor"] - set(dir(Tensor)) | {"backward", "requires_grad_", "retain_grad", "register_hook"}
+    Tensor._says = names["Tensor"] - set(dir(Tensor)) | {
+        "backward",
+        "requires_grad_",
+        "retain_grad",
+        "register_hook",
+    }
     _KNOWN.update(names["torch"])
     from torch import nn
     from torch.nn import functional

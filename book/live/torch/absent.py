@@ -30,7 +30,9 @@ def nothing(*args: Any, **kwargs: Any) -> None:
     """Return nothing."""
 
 
-cuda = Part("cuda", is_available=no, is_current_stream_capturing=no, device_count=lambda: 0, manual_seed_all=nothing)
+cuda = Part(
+    "cuda", is_available=no, is_current_stream_capturing=no, device_count=lambda: 0, manual_seed_all=nothing
+)
 mps = Part("backends.mps", is_available=no, is_built=no)
 backends = Part("backends", mps=mps)
 compiler = Part("compiler", is_compiling=no, is_exporting=no, is_dynamo_compiling=no)

@@ -262,9 +262,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Dtype | None = None, **r
 
 
 @operation(function=False)
-def new_full(
-    input: Tensor, size: Any, fill_value: Any, *, dtype: Dtype | None = None, **rest: Any
-) -> Tensor:
+def new_full(input: Tensor, size: Any, fill_value: Any, *, dtype: Dtype | None = None, **rest: Any) -> Tensor:
     """Make a tensor of the dtype of another, of one number."""
     options(**rest)
     return _filled(sizes((size,)), fill_value, dtype or input.dtype)
@@ -378,11 +376,13 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return new([x for row in rows for x in row], (len(rows), r), input.dtype)
 
 
-def _drawn(shape: Size, dtype: Dtype | None, generator: random.Generator | None, rest: dict, draw: Any) -> Tensor:
+def _drawn(
+    shape: Size, dtype: Dtype | None, generator: random.Generator | None, rest: dict, draw: Any
+) -> Tensor:
     options(**rest)
     dtype = dtype or dtypes.DEFAULT
     if dtype.kind != "f":
-        raise NotImplementedError(f'"normal_kernel_cpu" not implemented for \'{dtype.title}\'')
+        raise NotImplementedError(f"\"normal_kernel_cpu\" not implemented for '{dtype.title}'")
     return new(draw(generator or random.default_generator, math.prod(shape), dtype), shape, dtype)
 
 
@@ -409,7 +409,11 @@ def rand(
 @operation(method=False)
 def randn_like(input: Tensor, *, dtype: Dtype | None = None, **rest: Any) -> Tensor:
     """Draw normal numbers in the shape of another tensor."""
-    return randn(*input.shape, dtype=dtype or input.dtype, **rest) if input.ndim else randn((), dtype=dtype or input.dtype, **rest)  # noqa: E501
+    return (
+        randn(*input.shape, dtype=dtype or input.dtype, **rest)
+        if input.ndim
+        else randn((), dtype=dtype or input.dtype, **rest)
+    )
 
 
 @operation(method=False)
@@ -434,9 +438,7 @@ def randint(
     low = known.get("low", given.pop() if given else 0)
     low, high, shape = int(low), int(known["high"]), sizes((known["size"],))
     if low >= high:
-        raise RuntimeError(
-            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
-        )
+        raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     dtype = dtype or dtypes.int64
     xs = random.whole_numbers(generator or random.default_generator, math.prod(shape), low, high)
     return new(dtypes.cast(xs, dtypes.int64, dtype), shape, dtype)

@@ -40,9 +40,7 @@ def _through(called: Callable, args: tuple, kwargs: dict) -> Any:
         stack.append(mode)
 
 
-def operation(
-    *names: str, function: bool = True, method: bool = True
-) -> Callable[[Callable], Callable]:
+def operation(*names: str, function: bool = True, method: bool = True) -> Callable[[Callable], Callable]:
     """Register an operation under its own name or the names given, as a function, a method or both."""
 
     def register(made: Callable) -> Callable:

@@ -61,7 +61,11 @@ def result_type(*operands: Any) -> dtype:
 def operands(a: Any, b: Any, kind: dtype | None = None) -> tuple[list, list, tuple, dtype]:
     """Return two lists of equal length and dtype, and the shape."""
     a, b = plain(a), plain(b)
-    common = kind or (a.dtype if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype is b.dtype else result_type(a, b))  # noqa: E501
+    common = kind or (
+        a.dtype
+        if isinstance(a, Tensor) and isinstance(b, Tensor) and a.dtype is b.dtype
+        else result_type(a, b)
+    )
     if isinstance(a, Tensor):
         if isinstance(b, Tensor):
             shape = a._shape if a._shape == b._shape else storage.broadcast_two(a._shape, b._shape)
@@ -131,8 +135,8 @@ def _float_remainder(x: float, y: float) -> float:
 
 
 def _whole_power(x: int, y: int) -> int:
-    if y < 0:
-        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    if y < 0:  # rounded towards zero
+        return x if x == 1 or (x == -1 and y % 2) else int(x == -1)
     return pow(x, y) if abs(x) < 2 or y < 64 else _wrapped_power(x, y)
 
 
@@ -158,7 +162,9 @@ def _smaller(x: Any, y: Any) -> Any:
     return x if x < y or x != x else y
 
 
-def arithmetic(a: Any, b: Any, title: str, reals: Callable, wholes: Callable | None, truths: Callable | None) -> Tensor:
+def arithmetic(
+    a: Any, b: Any, title: str, reals: Callable, wholes: Callable | None, truths: Callable | None
+) -> Tensor:
     """Take an operation of two lists, by the kind of the common dtype."""
     if _refuses(b) or _refuses(a):
         wrong = b if _refuses(b) else a
@@ -166,7 +172,7 @@ def arithmetic(a: Any, b: Any, title: str, reals: Callable, wholes: Callable | N
     xs, ys, shape, common = operands(a, b)
     if common.kind == "b":
         if truths is None:
-            raise NotImplementedError(f'"{title}_cpu" not implemented for \'Bool\'')
+            raise NotImplementedError(f"\"{title}_cpu\" not implemented for 'Bool'")
         return new(truths(xs, ys), shape, bool_)
     function = wholes if common.kind == "i" and wholes else reals
     return new(common.settle(function(xs, ys)), shape, common)
@@ -284,6 +290,7 @@ def rmod(input: Tensor, other: Any) -> Tensor:
 @operation()
 def fmod(input: Any, other: Any) -> Tensor:
     """Return what is left, with the sign of the dividend."""
+
     def one(x: float, y: float) -> float:
         return math.nan if y == 0 or math.isinf(x) else math.fmod(x, y)
 
@@ -298,13 +305,17 @@ def pow_(input: Any, exponent: Any) -> Tensor:
     if _refuses(exponent) or _refuses(input):
         raise TypeError(f"pow(): argument 'exponent' must be Tensor, not {_kind_of(exponent)}")
     exponent = plain(exponent)
+    if isinstance(exponent, int) and exponent < 0 and isinstance(input, Tensor) and input.dtype.kind in "bi":
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
     if isinstance(input, Tensor) and input.dtype.kind == "f" and not isinstance(exponent, Tensor):
         xs = flat(input)
         if exponent == 2:
             return new(input.dtype.settle(list(map(operator.mul, xs, xs))), input._shape, input.dtype)
         if exponent == 0.5:
             return sqrt(input)
-    return arithmetic(input, exponent, "pow", _listed(_power), _listed(_whole_power), _listed(lambda x, y: x or not y))
+    return arithmetic(
+        input, exponent, "pow", _listed(_power), _listed(_whole_power), _listed(lambda x, y: x or not y)
+    )
 
 
 @operation("__rpow__", function=False)
@@ -331,7 +342,9 @@ def _two_tensors(name: str, input: object, other: object) -> None:
     for place, x in (("input", input), ("other", other)):
         if not isinstance(x, Tensor):
             where = 1 if place == "input" else 2
-            raise TypeError(f"{name}(): argument '{place}' (position {where}) must be Tensor, not {_kind_of(x)}")
+            raise TypeError(
+                f"{name}(): argument '{place}' (position {where}) must be Tensor, not {_kind_of(x)}"
+            )
 
 
 @operation()
@@ -344,6 +357,8 @@ def atan2(input: Tensor, other: Tensor) -> Tensor:
 @operation()
 def hypot(input: Tensor, other: Tensor) -> Tensor:
     """Return the length of the longest side."""
+    if result_type(input, other).kind != "f":
+        raise NotImplementedError(f"\"hypot_cpu\" not implemented for '{result_type(input, other).title}'")
     xs, ys, shape, common = operands(input, other)
     return new(common.settle(list(map(math.hypot, xs, ys))), shape, common)
 
@@ -360,7 +375,9 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
         return top + math.log1p(math.exp(-abs(x - y))) if top == top else top
 
     if result_type(input, other).kind != "f":
-        raise NotImplementedError(f"\"logaddexp_cpu\" not implemented for '{result_type(input, other).title}'")
+        raise NotImplementedError(
+            f"\"logaddexp_cpu\" not implemented for '{result_type(input, other).title}'"
+        )
     return arithmetic(input, other, "logaddexp", _listed(one), None, None)
 
 
@@ -369,6 +386,9 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """Go part of the way from one to the other."""
     if input.dtype.kind not in "fc":
         raise NotImplementedError(f"\"lerp_kernel_scalar\" not implemented for '{input.dtype.title}'")
+    if input.dtype is not end.dtype:
+        names = (_long_name(input), _long_name(end))
+        raise RuntimeError("expected dtype {} for `end` but got dtype {}".format(*names))
     step = sub(end, input)
     if isinstance(weight, Tensor):
         near = lt(abs_(weight), 0.5)
@@ -388,7 +408,12 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
 def _comparison(names: tuple[str, ...], function: Callable, doc: str) -> Callable:
     def compared(input: Any, other: Any) -> Tensor:
         if _refuses(other) or _refuses(input):
-            if names[0] in ("eq", "ne") and "__eq__" in names + ("__eq__",) and not isinstance(other, (Tensor, str)) and other is None:  # noqa: E501
+            if (
+                names[0] in ("eq", "ne")
+                and "__eq__" in names + ("__eq__",)
+                and not isinstance(other, (Tensor, str))
+                and other is None
+            ):
                 return NotImplemented
             raise TypeError(f"{names[0]}(): argument 'other' must be Tensor, not {_kind_of(other)}")
         xs, ys, shape, _ = operands(input, other)
@@ -446,7 +471,9 @@ def allclose(
     for place, x in ((1, input), (2, other)):
         if not isinstance(x, Tensor):
             name = ("input", "other")[place - 1]
-            raise TypeError(f"allclose(): argument '{name}' (position {place}) must be Tensor, not {_kind_of(x)}")
+            raise TypeError(
+                f"allclose(): argument '{name}' (position {place}) must be Tensor, not {_kind_of(x)}"
+            )
     return all(flat(isclose(input, other, rtol, atol, equal_nan)))
 
 
@@ -467,7 +494,7 @@ def _bitwise(names: tuple[str, ...], function: Callable, doc: str) -> None:
             raise TypeError(f"{names[0]}(): argument 'other' must be Tensor, not {_kind_of(other)}")
         xs, ys, shape, common = operands(input, other)
         if common.kind in "fc":
-            raise NotImplementedError(f'"{names[0]}_cpu" not implemented for \'{common.title}\'')
+            raise NotImplementedError(f"\"{names[0]}_cpu\" not implemented for '{common.title}'")
         return new(list(map(function, xs, ys)), shape, common)
 
     made.__doc__ = doc
@@ -522,7 +549,9 @@ def _needs_tensor(name: str, x: object) -> None:
         raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {_kind_of(x)}")
 
 
-def _function(names: tuple[str, ...], fast: Callable, safe: Callable, doc: str, turned: Callable | None = None) -> Callable:
+def _function(
+    names: tuple[str, ...], fast: Callable, safe: Callable, doc: str, turned: Callable | None = None
+) -> Callable:
     """Register a function of one number: ``safe`` where ``fast`` stops, ``turned`` for complex ones."""
 
     def made(input: Tensor) -> Tensor:
@@ -587,11 +616,19 @@ inf = math.inf
 exp = _function(("exp",), math.exp, _guarded(math.exp, 0.0, inf), "Take e to its power.", cmath.exp)
 exp2 = _function(("exp2",), lambda x: 2.0**x, _guarded(lambda x: 2.0**x, 0.0, inf), "Take 2 to its power.")
 expm1 = _function(("expm1",), math.expm1, _guarded(math.expm1, -1.0, inf), "Take e to its power, less 1.")
-log = _function(("log",), math.log, _logarithm(math.log), "Take the logarithm.", lambda x: cmath.log(x) if x else complex(-inf))
+log = _function(
+    ("log",),
+    math.log,
+    _logarithm(math.log),
+    "Take the logarithm.",
+    lambda x: cmath.log(x) if x else complex(-inf),
+)
 log2 = _function(("log2",), math.log2, _logarithm(math.log2), "Take the logarithm to the base 2.")
 log10 = _function(("log10",), math.log10, _logarithm(math.log10), "Take the logarithm to the base 10.")
 log1p = _function(("log1p",), math.log1p, _logarithm(math.log1p, -1.0), "Take the logarithm of 1 more.")
-sqrt = _function(("sqrt",), math.sqrt, _guarded(math.sqrt, math.nan, inf), "Take the square root.", cmath.sqrt)
+sqrt = _function(
+    ("sqrt",), math.sqrt, _guarded(math.sqrt, math.nan, inf), "Take the square root.", cmath.sqrt
+)
 rsqrt = _function(("rsqrt",), _rsqrt, _rsqrt, "Take one divided by the square root.")
 sin = _function(("sin",), math.sin, _guarded(math.sin, inf, inf), "Take the sine.", cmath.sin)
 cos = _function(("cos",), math.cos, _guarded(math.cos, inf, inf), "Take the cosine.", cmath.cos)
@@ -602,17 +639,30 @@ atan = _function(("atan", "arctan"), math.atan, math.atan, "Take the inverse tan
 sinh = _function(("sinh",), math.sinh, _guarded(math.sinh, -inf, inf), "Take the hyperbolic sine.")
 cosh = _function(("cosh",), math.cosh, _guarded(math.cosh, inf, inf), "Take the hyperbolic cosine.")
 tanh = _function(("tanh",), math.tanh, math.tanh, "Take the hyperbolic tangent.", cmath.tanh)
-atanh = _function(("atanh", "arctanh"), math.atanh, lambda x: math.atanh(x) if abs(x) < 1 else _inverse_tanh(x), "Take the inverse of tanh.")  # noqa: E501
+atanh = _function(
+    ("atanh", "arctanh"),
+    math.atanh,
+    lambda x: math.atanh(x) if abs(x) < 1 else _inverse_tanh(x),
+    "Take the inverse of tanh.",
+)
 asinh = _function(("asinh",), math.asinh, math.asinh, "Take the inverse of sinh.")
 sigmoid = _function(("sigmoid",), _sigmoid, _sigmoid, "Squeeze between 0 and 1.")
 erf = _function(("erf",), math.erf, math.erf, "Take the error function.")
 erfc = _function(("erfc",), math.erfc, math.erfc, "Take one less the error function.")
-reciprocal = _function(("reciprocal",), lambda x: 1.0 / x, _reciprocal, "Divide one by it.", lambda x: _divide(1 + 0j, x))
-deg2rad = _function(("deg2rad",), lambda x: x * (math.pi / 180), lambda x: x * (math.pi / 180), "Turn degrees to radians.")
-rad2deg = _function(("rad2deg",), lambda x: x * (180 / math.pi), lambda x: x * (180 / math.pi), "Turn radians to degrees.")
+reciprocal = _function(
+    ("reciprocal",), lambda x: 1.0 / x, _reciprocal, "Divide one by it.", lambda x: _divide(1 + 0j, x)
+)
+deg2rad = _function(
+    ("deg2rad",), lambda x: x * (math.pi / 180), lambda x: x * (math.pi / 180), "Turn degrees to radians."
+)
+rad2deg = _function(
+    ("rad2deg",), lambda x: x * (180 / math.pi), lambda x: x * (180 / math.pi), "Turn radians to degrees."
+)
 
 
-def _kept(names: tuple[str, ...], function: Callable, doc: str, *, wholes: bool = True, truths: bool = True) -> Callable:
+def _kept(
+    names: tuple[str, ...], function: Callable, doc: str, *, wholes: bool = True, truths: bool = True
+) -> Callable:
     """Register a function that keeps the dtype."""
 
     def made(input: Tensor) -> Tensor:
@@ -648,7 +698,12 @@ ceil = _kept(("ceil",), _rounding(math.ceil), "Round up.", wholes=False, truths=
 trunc = _kept(("trunc", "fix"), _rounding(math.trunc), "Round towards zero.", wholes=False, truths=False)
 sign = _kept(("sign", "sgn"), lambda x: x if x != x else type(x)((x > 0) - (x < 0)), "Return the sign.")
 square = _kept(("square",), lambda x: x * x, "Multiply with itself.")
-relu = _kept(("relu",), lambda x: x if x > 0 or x != x else type(x)(0), "Return it above zero, else zero.", truths=False)
+relu = _kept(
+    ("relu",),
+    lambda x: x if x > 0 or x != x else type(x)(0),
+    "Return it above zero, else zero.",
+    truths=False,
+)
 positive = _kept(("positive", "__pos__"), lambda x: x, "Return it.")
 frac = _kept(("frac",), lambda x: math.fmod(x, 1.0), "Return what is behind the point.")
 
@@ -747,7 +802,9 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
 
         return indexing.nonzero(condition, as_tuple=True)
     if not isinstance(condition, Tensor):
-        raise TypeError(f"where(): argument 'condition' (position 1) must be Tensor, not {_kind_of(condition)}")
+        raise TypeError(
+            f"where(): argument 'condition' (position 1) must be Tensor, not {_kind_of(condition)}"
+        )
     if condition.dtype is not bool_:
         raise RuntimeError(
             f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition.dtype.title}"
@@ -759,7 +816,9 @@ def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
     for one in shapes:
         shape = storage.broadcast_two(shape, one)
     xs, ys = (
-        cast(spread(x, shape), x.dtype, common) if isinstance(x, Tensor) else [_scalar(x, common)] * math.prod(shape)
+        cast(spread(x, shape), x.dtype, common)
+        if isinstance(x, Tensor)
+        else [_scalar(x, common)] * math.prod(shape)
         for x in (input, other)
     )
     found = [x if yes else y for yes, x, y in zip(spread(condition, shape), xs, ys, strict=True)]
@@ -778,7 +837,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
     if not isinstance(mask, Tensor):
         raise TypeError(f"masked_fill(): argument 'mask' (position 1) must be Tensor, not {_kind_of(mask)}")
     if mask.dtype is not bool_:
-        raise RuntimeError(f"masked_fill_ only supports boolean masks, but got mask with dtype {_long_name(mask)}")
+        raise RuntimeError(
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {_long_name(mask)}"
+        )
     if isinstance(value, Tensor):
         if value.ndim:
             raise RuntimeError(
@@ -799,7 +860,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 
 def _long_name(x: Tensor) -> str:
-    return {"int64": "long int", "int32": "int", "uint8": "unsigned char"}.get(x.dtype.name, x.dtype.title.lower())
+    return {"int64": "long int", "int32": "int", "uint8": "unsigned char"}.get(
+        x.dtype.name, x.dtype.title.lower()
+    )
 
 
 # complex numbers
@@ -826,7 +889,11 @@ def imag(input: Tensor) -> Tensor:
 @operation("conj")
 def conj(input: Tensor) -> Tensor:
     """Turn the imaginary parts round."""
-    return new([x.conjugate() for x in flat(input)], input._shape, input.dtype) if input.dtype.kind == "c" else input
+    return (
+        new([x.conjugate() for x in flat(input)], input._shape, input.dtype)
+        if input.dtype.kind == "c"
+        else input
+    )
 
 
 @operation("resolve_conj", "resolve_neg")
@@ -847,7 +914,7 @@ def _complex_of(kind: dtype) -> dtype:
 
 
 @operation("polar", method=False)
-def polar(abs: Tensor, angle: Tensor) -> Tensor:  # noqa: A002
+def polar(abs: Tensor, angle: Tensor) -> Tensor:
     """Make complex numbers of lengths and angles."""
     xs, ys, shape, common = operands(abs, angle)
     kind = _complex_of(common)
@@ -946,7 +1013,11 @@ def assign(target: Tensor, src: Tensor) -> None:
     more = target.ndim - len(shape)
     if more < 0 or any(n not in (1, m) for n, m in zip(shape, target._shape[more:], strict=True)):
         axis = next(
-            (a for a in range(-1, -min(len(shape), target.ndim) - 1, -1) if shape[a] not in (1, target._shape[a])),
+            (
+                a
+                for a in range(-1, -min(len(shape), target.ndim) - 1, -1)
+                if shape[a] not in (1, target._shape[a])
+            ),
             0,
         )
         if more < 0:

@@ -11,9 +11,7 @@ from torch.dtypes import bool_, cast, int64
 from torch.storage import Size
 from torch.tensor import Tensor, flat, new, one_axis, spread, view
 
-WRONG_INDEX = (
-    "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
-)
+WRONG_INDEX = "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got {})"
 
 
 def _index_tensor(one: Any) -> Tensor:
@@ -34,8 +32,12 @@ def parts_of(index: Any) -> list:
     """Return an index as a list of its parts; a list of slices and the like counts as a tuple."""
     if isinstance(index, tuple):
         return list(index)
-    if isinstance(index, list) and len(index) < 32 and any(
-        one is None or one is Ellipsis or isinstance(one, (slice, list, tuple, Tensor)) for one in index
+    if (
+        isinstance(index, list)
+        and len(index) < 32
+        and any(
+            one is None or one is Ellipsis or isinstance(one, (slice, list, tuple, Tensor)) for one in index
+        )
     ):
         return list(index)
     return [index]
@@ -57,6 +59,7 @@ def resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             used += 1
     if used > x.ndim:
         if not x.ndim and isinstance(index, slice):
+            _step(index)
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     shape, strides, offset = [], [], x._offset
@@ -84,9 +87,7 @@ def resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
             strides.append(0)
             arrays.append(new([0] if one else [], (int(one),), int64))
         elif isinstance(one, slice):
-            step = 1 if one.step is None else int(one.step)
-            if step <= 0:
-                raise ValueError("step must be greater than zero")
+            step = _step(one)
             n = x._shape[axis]
             start, stop, _ = slice(_bound(one.start), _bound(one.stop), step).indices(n)
             shape.append(max(-((start - stop) // step), 0))
@@ -134,6 +135,13 @@ def resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     return view(x, shape, strides, offset), arrays
 
 
+def _step(one: slice) -> int:
+    step = 1 if one.step is None else int(one.step)
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    return step
+
+
 def _bound(x: Any) -> int | None:
     if x is None:
         return None
@@ -170,6 +178,15 @@ def _places(x: Tensor, arrays: list[Tensor | None]) -> tuple[list[int], Size]:
     return places, Size((*(x._shape[a] for a in before), *shape, *(x._shape[a] for a in after)))
 
 
+def _rows_asked(index: Any) -> list[int] | None:
+    """Return which slices a plain list, or a tensor with one axis, asks for: the ordinary case, quickly."""
+    if type(index) is list and index and all(type(i) is int for i in index):
+        return index
+    if isinstance(index, Tensor) and index.dtype is int64 and len(index._shape) == 1:
+        return flat(index)
+    return None
+
+
 @operation("__getitem__", function=False)
 def getitem(input: Tensor, index: Any) -> Tensor:
     """Return a part: a view, or a copy where tensors of indices choose."""
@@ -179,7 +196,16 @@ def getitem(input: Tensor, index: Any) -> Tensor:
         n = input._shape[0]
         if not -n <= index < n:
             raise IndexError(f"index {index} is out of bounds for dimension 0 with size {n}")
-        return view(input, input._shape[1:], input._strides[1:], input._offset + index % n * input._strides[0])
+        return view(
+            input, input._shape[1:], input._strides[1:], input._offset + index % n * input._strides[0]
+        )
+    places = _rows_asked(index)
+    if places is not None and input._shape:
+        n = input._shape[0]
+        for i in places:
+            if not -n <= i < n:
+                raise IndexError(f"index {i} is out of bounds for dimension 0 with size {n}")
+        return shaping.taken(input, 0, [i % n for i in places])
     shown, arrays = resolve(input, index)
     if all(one is None for one in arrays):
         return shown
@@ -195,9 +221,7 @@ def setitem(input: Tensor, index: Any, value: Any) -> None:
     shown, arrays = resolve(input, index)
     if not isinstance(value, Tensor):
         if isinstance(value, (list, tuple)):
-            raise TypeError(
-                f"can't assign a {type(value).__name__} to a torch.{input.dtype.title}Tensor"
-            )
+            raise TypeError(f"can't assign a {type(value).__name__} to a torch.{input.dtype.title}Tensor")
         value = elementwise.plain(value)
         if not isinstance(value, Tensor) and not elementwise.number(value):
             if hasattr(value, "tolist"):
@@ -360,7 +384,7 @@ def _along(name: str, x: Tensor, axis: int, index: Tensor) -> list[int]:
     """Return where in ``x``, laid out in order, the elements lie that indices along an axis ask for."""
     if index.ndim != x.ndim and index.ndim and x.ndim:
         raise RuntimeError(
-            f"{'Index tensor must have the same number of dimensions as ' + ('input' if name == 'gather' else 'self') + ' tensor'}"  # noqa: E501
+            f"{'Index tensor must have the same number of dimensions as ' + ('input' if name == 'gather' else 'self') + ' tensor'}"
         )
     strides, n = storage.row_major(tuple(x._shape)), x._shape[axis] if x.ndim else 1
     other = [0 if a == axis else s for a, s in enumerate(strides)]
@@ -469,5 +493,6 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     strides = storage.row_major(shape)
     return tuple(
-        new([i // s % n for i in flat(indices)], indices._shape, int64) for n, s in zip(shape, strides, strict=True)
+        new([i // s % n for i in flat(indices)], indices._shape, int64)
+        for n, s in zip(shape, strides, strict=True)
     )

@@ -31,11 +31,11 @@ def __getattr__(name: str) -> Any:
 def _matrices(name: str, A: Tensor, square: bool = True) -> tuple[list[list[list]], Size]:
     """Return matrices as lists of rows."""
     if A.dtype.kind not in "fc":
-        raise RuntimeError(f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}")
-    if A.ndim < 2:
         raise RuntimeError(
-            f"linalg.{name}: The input tensor A must have at least 2 dimensions."
+            f"linalg.{name}: Expected a floating point or complex tensor as input. Got {A.dtype.title}"
         )
+    if A.ndim < 2:
+        raise RuntimeError(f"linalg.{name}: The input tensor A must have at least 2 dimensions.")
     n, m = A.shape[-2:]
     if square and n != m:
         raise RuntimeError(
@@ -59,7 +59,9 @@ def vector_norm(
 
 
 @_named
-def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
+def norm(
+    A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
     """Return the length of vectors or matrices."""
     if ord is None or isinstance(dim, int) or (dim is None and A.ndim == 1):
         return reductions.norm(A, 2 if ord is None else ord, dim, keepdim, dtype)
@@ -77,7 +79,9 @@ def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool 
         found = (reductions.amax if ord > 0 else reductions.amin)(sums, -1)
     elif ord in (2, -2, "nuc"):
         values = svdvals(x)
-        found = reductions.sum_(values, -1) if ord == "nuc" else shaping.select(values, -1, 0 if ord == 2 else -1)
+        found = (
+            reductions.sum_(values, -1) if ord == "nuc" else shaping.select(values, -1, 0 if ord == 2 else -1)
+        )
     else:
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
     return shaping.unsqueeze(shaping.unsqueeze(found, -1), -1) if keepdim else found
@@ -131,7 +135,10 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     for rows in matrices:
         n = len(rows)
         lower = UPLO.upper() == "L"
-        m = [[rows[max(i, j)][min(i, j)] if lower else rows[min(i, j)][max(i, j)] for j in range(n)] for i in range(n)]
+        m = [
+            [rows[max(i, j)][min(i, j)] if lower else rows[min(i, j)][max(i, j)] for j in range(n)]
+            for i in range(n)
+        ]
         found += sorted(_jacobi(m))
     return new(A.dtype.settle(found), (*lead, A.shape[-1]), A.dtype)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import elementwise, missing, reductions, shaping, storage
 from torch.dispatch import operation
-from torch.dtypes import dtype, float32
+from torch.dtypes import dtype, float64
 from torch.storage import Size
 from torch.tensor import Tensor, flat, new, view
 
@@ -38,20 +38,24 @@ SPLIT = 2.0**29 + 1  # times which a number shows the first 24 bits of it
 def _matrix(xs: list, ys: list, n: int, k: int, m: int, kind: dtype) -> list:
     """Multiply an (n, k) by a (k, m) matrix; ``ys`` is the second one turned, (m, k).
 
-    Small ones in float32 are rounded at each step as PyTorch's are, so that sums in another order differ in
+    Small ones are rounded at each step as PyTorch's are, so that sums in another order differ in
     their last digits there as here. Large ones are rounded once, which is closer and quicker.
     """
     if not k:
         return [0.0] * (n * m)
     left = [xs[i : i + k] for i in range(0, n * k, k)]
-    if kind is float32 and n * k * m <= STEPS:
+    if kind.kind == "f" and n * k * m <= STEPS:
         found = []
         across = [ys[i::k] for i in range(k)]
         for row in left:
             sums = [0.0] * m
             for x, others in zip(row, across, strict=True):
+                if kind is float64:
+                    sums = [total + x * y for total, y in zip(sums, others, strict=True)]
+                    continue
                 sums = [
-                    (far := (one := total + x * y) * SPLIT) - (far - one) for total, y in zip(sums, others, strict=True)
+                    (far := (one := total + x * y) * SPLIT) - (far - one)
+                    for total, y in zip(sums, others, strict=True)
                 ]
             found += sums
         if not any(map(operator.ne, found, found)):  # an infinity does not survive the rounding
@@ -128,7 +132,9 @@ def mv(input: Tensor, vec: Tensor) -> Tensor:
         raise RuntimeError(f"size mismatch, got input ({n}), mat ({n}x{k}), vec ({vec._shape[0]})")
     if input.dtype is not vec.dtype:
         raise RuntimeError(f"expected scalar type {input.dtype.title} but found {vec.dtype.title}")
-    return new(_settled(_matrix(flat(input), flat(vec), n, k, 1, input.dtype), input.dtype), (n,), input.dtype)
+    return new(
+        _settled(_matrix(flat(input), flat(vec), n, k, 1, input.dtype), input.dtype), (n,), input.dtype
+    )
 
 
 @operation("dot", "inner", "vdot")
@@ -140,6 +146,8 @@ def dot(input: Tensor, tensor: Tensor, **rest: Any) -> Tensor:
         raise RuntimeError(
             f"dot : expected both vectors to have same dtype, but found {input.dtype.title} and {tensor.dtype.title}"
         )
+    if input.dtype.kind == "b":
+        raise NotImplementedError("\"dot\" not implemented for 'Bool'")
     n, m = input.numel(), tensor.numel()
     if n != m:
         raise RuntimeError(
@@ -154,7 +162,9 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Multiply each number of one vector by each of another."""
     for name, x in (("input", input), ("vec2", vec2)):
         if x.ndim != 1:
-            raise RuntimeError(f"outer: Expected 1-D argument {'self' if name == 'input' else name}, but got {x.ndim}-D")
+            raise RuntimeError(
+                f"outer: Expected 1-D argument {'self' if name == 'input' else name}, but got {x.ndim}-D"
+            )
     return elementwise.mul(shaping.unsqueeze(input, 1), vec2)
 
 
@@ -179,10 +189,14 @@ def matmul(input: Any, other: Any) -> Tensor:
     for place, x in ((1, input), (2, other)):
         if not isinstance(x, Tensor):
             name = ("input", "other")[place - 1]
-            raise TypeError(f"matmul(): argument '{name}' (position {place}) must be Tensor, not {type(x).__name__}")
+            raise TypeError(
+                f"matmul(): argument '{name}' (position {place}) must be Tensor, not {type(x).__name__}"
+            )
     a, b = input, other
     if not a.ndim or not b.ndim:
-        raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D")
+        raise RuntimeError(
+            f"both arguments to matmul need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
+        )
     if a.ndim == 1 and b.ndim == 1:
         return dot(a, b)
     if a.ndim == 2 and b.ndim == 1:
@@ -260,13 +274,14 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
 @operation("kron")
 def kron(input: Tensor, other: Tensor) -> Tensor:
     """Multiply each number of one by the whole other."""
-    a, b = (shaping.reshape(x, (1,) * (max(input.ndim, other.ndim) - x.ndim) + tuple(x._shape)) for x in (input, other))
+    a, b = (
+        shaping.reshape(x, (1,) * (max(input.ndim, other.ndim) - x.ndim) + tuple(x._shape))
+        for x in (input, other)
+    )
     n = a.ndim
     left = shaping.reshape(a, [m for s in a._shape for m in (s, 1)])
     right = shaping.reshape(b, [m for s in b._shape for m in (1, s)])
-    return shaping.reshape(
-        elementwise.mul(left, right), [a._shape[i] * b._shape[i] for i in range(n)]
-    )
+    return shaping.reshape(elementwise.mul(left, right), [a._shape[i] * b._shape[i] for i in range(n)])
 
 
 # einsum
@@ -284,7 +299,9 @@ def _letters(part: str, x: Tensor | None, equation: str, number: int) -> list[st
 @operation("einsum", method=False)
 def einsum(equation: str, *operands: Any) -> Tensor:
     """Sum products over letters."""
-    tensors = list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands)
+    tensors = (
+        list(operands[0]) if len(operands) == 1 and isinstance(operands[0], (list, tuple)) else list(operands)
+    )
     equation = equation.replace(" ", "")
     left, arrow, right = equation.partition("->")
     parts = left.split(",")
@@ -380,6 +397,13 @@ def _contract(
     y = shaping.permute(y, [two.index(a) for a in batch + summed + free_y])
     x = shaping.expand(x, [sizes[a] for a in batch + free_x + summed])
     y = shaping.expand(y, [sizes[a] for a in batch + summed + free_y])
+
+    if not summed:  # as PyTorch, which multiplies them number by number
+        wide_x = shaping.reshape(x, [sizes[a] for a in batch + free_x] + [1] * len(free_y))
+        wide_y = shaping.reshape(
+            y, [sizes[a] for a in batch] + [1] * len(free_x) + [sizes[a] for a in free_y]
+        )
+        return elementwise.mul(wide_x, wide_y), batch + free_x + free_y
 
     def count(letters: list[str]) -> int:
         return math.prod(sizes[a] for a in letters)

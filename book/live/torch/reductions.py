@@ -159,7 +159,9 @@ def var(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
 @operation("var_mean", method=False)
 def var_mean(input: Tensor, dim: Any = None, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """Take variance and mean along axes."""
-    return _spread_of(input, (), {"dim": dim, **kwargs}, False), mean(input, dim, kwargs.get("keepdim", False))
+    return _spread_of(input, (), {"dim": dim, **kwargs}, False), mean(
+        input, dim, kwargs.get("keepdim", False)
+    )
 
 
 def _truth(name: str, function: Callable, doc: str) -> Callable:
@@ -294,6 +296,7 @@ argmin = _where_best("argmin", _MIN, "Return where the smallest is.")
 @operation("median")
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the lower of the middle numbers."""
+    some_axes(dim, input.ndim)
     if input.dtype is bool_:
         raise NotImplementedError("\"median_out\" not implemented for 'Bool'")
 
@@ -350,7 +353,9 @@ def _softmax(xs: list) -> list:
         return [math.nan] * len(xs)
     exp = math.exp
     powers = [exp(x - top) for x in xs]
-    total = sum(powers)
+    total = 0.0
+    for x in powers:  # rounded at each step, as `sum` no longer is
+        total += x
     return [x / total for x in powers]
 
 
@@ -392,7 +397,9 @@ def _soft(names: tuple[str, ...], kernel: str, function: Callable, doc: str) -> 
             input = elementwise.to_dtype(input, dtype)
         last = not input.ndim or one_axis(dim, input.ndim) == input.ndim - 1
         one_axis(dim, input.ndim)
-        _needs_real(kernel.format("lastdim_" if last else "") if "{" in kernel else kernel, input, input.dtype)
+        _needs_real(
+            kernel.format("lastdim_" if last else "") if "{" in kernel else kernel, input, input.dtype
+        )
         one = _softmax_single if function is _softmax and input.dtype is dtypes.float32 else function
         return along(input, dim, one, input.dtype)
 
@@ -441,6 +448,7 @@ cumprod = _running("cumprod", operator.mul, "Multiply along an axis, step by ste
 @operation("logcumsumexp")
 def logcumsumexp(input: Tensor, dim: int) -> Tensor:
     """Take the logarithms of sums of exponentials, step by step."""
+    one_axis(dim, input.ndim)
     if input.dtype.kind != "f":
         raise NotImplementedError(f"\"logcumsumexp_out_cpu\" not implemented for '{input.dtype.title}'")
 
@@ -527,8 +535,6 @@ def norm(
         )
     if p == "nuc":
         missing.refuse('torch.norm(p="nuc")')
-    if isinstance(dim, (tuple, list)) and len(dim) == 2 and p not in ("fro", 2, None) and False:
-        missing.refuse("torch.norm")
     power = 2 if p in ("fro", None) else float(p)
     kind = input.dtype if input.dtype.kind == "f" else elementwise.abs_(input).dtype
     if kind is dtypes.float32 and power == 2:  # squares that overflow are infinities

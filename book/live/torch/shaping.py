@@ -23,7 +23,9 @@ def inferred(wanted: tuple, count: int) -> Size:
     wanted = tuple(wanted[0]) if len(wanted) == 1 and isinstance(wanted[0], (tuple, list)) else wanted
     for n in wanted:
         if isinstance(n, float) or not hasattr(n, "__index__"):
-            raise TypeError(f"reshape(): argument 'shape' must be tuple of ints, but found element of type {type(n).__name__}")  # noqa: E501
+            raise TypeError(
+                f"reshape(): argument 'shape' must be tuple of ints, but found element of type {type(n).__name__}"
+            )
     shape = [int(n) for n in wanted]
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
@@ -180,9 +182,7 @@ def permute(input: Tensor, *dims: Any) -> Tensor:
     order = [one_axis(dim, input.ndim) for dim in dims]
     if len(set(order)) != len(order):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
-    return view(
-        input, [input._shape[a] for a in order], [input._strides[a] for a in order], input._offset
-    )
+    return view(input, [input._shape[a] for a in order], [input._strides[a] for a in order], input._offset)
 
 
 @operation("transpose", "swapaxes", "swapdims")
@@ -229,8 +229,13 @@ def adjoint(input: Tensor) -> Tensor:
 @operation("movedim", "moveaxis")
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Put axes elsewhere."""
+    if not input.ndim:
+        return same_memory(input)
     source = [one_axis(a, input.ndim) for a in (source if isinstance(source, (tuple, list)) else [source])]
-    target = [one_axis(a, input.ndim) for a in (destination if isinstance(destination, (tuple, list)) else [destination])]  # noqa: E501
+    target = [
+        one_axis(a, input.ndim)
+        for a in (destination if isinstance(destination, (tuple, list)) else [destination])
+    ]
     order: list[int | None] = [None] * input.ndim
     for one, two in zip(source, target, strict=True):
         order[two] = one
@@ -244,7 +249,9 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     axis = one_axis(dim, input.ndim + 1)
     shape, strides = list(input._shape), list(input._strides)
     step = strides[axis] * shape[axis] if axis < len(shape) else 1
-    return view(input, shape[:axis] + [1] + shape[axis:], strides[:axis] + [step] + strides[axis:], input._offset)
+    return view(
+        input, shape[:axis] + [1] + shape[axis:], strides[:axis] + [step] + strides[axis:], input._offset
+    )
 
 
 @operation("squeeze")
@@ -263,7 +270,11 @@ def expand(input: Tensor, *size: Any) -> Tensor:
     more = len(wanted) - input.ndim
     kind = "CPUBoolType" if input.dtype is dtypes.bool_ else f"torch.{input.dtype.title}Tensor"
     worst = next(
-        (a for a in range(len(wanted) - 1, max(more, 0) - 1, -1) if input._shape[a - more] not in (1, wanted[a]) and wanted[a] != -1),
+        (
+            a
+            for a in range(len(wanted) - 1, max(more, 0) - 1, -1)
+            if input._shape[a - more] not in (1, wanted[a]) and wanted[a] != -1
+        ),
         None,
     )
     if more < 0:
@@ -374,6 +385,8 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
     """Turn axes round."""
     dims = tuple(dims[0]) if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims
     axes = [one_axis(dim, input.ndim) for dim in dims]
+    if not input.ndim:
+        return clone(input)
     strides = [-s if a in axes else s for a, s in enumerate(input._strides)]
     offset = input._offset + sum((input._shape[a] - 1) * input._strides[a] for a in axes if input.numel())
     data = input._storage.data
@@ -385,6 +398,8 @@ def flip(input: Tensor, *dims: Any) -> Tensor:
 @operation("fliplr")
 def fliplr(input: Tensor) -> Tensor:
     """Turn the second axis round."""
+    if input.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return flip(input, 1)
 
 
@@ -482,7 +497,9 @@ def split(tensor: Tensor, split_size: Any = None, dim: int = 0, **rest: Any) -> 
             raise RuntimeError(f"split expects split_size be non-negative, but got split_size={split_size}")
         if not split_size:
             if n:
-                raise RuntimeError(f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}")
+                raise RuntimeError(
+                    f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
+                )
             parts = [0]
         else:
             parts = [min(split_size, n - i) for i in range(0, n, split_size)] or [0]
@@ -527,9 +544,7 @@ def _tensors(name: str, tensors: Any) -> list[Tensor]:
         )
     for n, x in enumerate(tensors):
         if not isinstance(x, Tensor):
-            raise TypeError(
-                f"expected Tensor as element {n} in argument 0, but got {type(x).__name__}"
-            )
+            raise TypeError(f"expected Tensor as element {n} in argument 0, but got {type(x).__name__}")
     return list(tensors)
 
 
@@ -552,9 +567,7 @@ def cat(tensors: Any, dim: int = 0, *, out: None = None) -> Tensor:
         if x._shape == (0,):
             continue
         if x.ndim != first.ndim:
-            raise RuntimeError(
-                f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}"
-            )
+            raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
         for a in range(first.ndim):
             if a != axis and x._shape[a] != first._shape[a]:
                 raise RuntimeError(
@@ -669,7 +682,9 @@ def _triangle(name: str, keep: Any) -> Any:
         kept = [keep(i, j, diagonal) for i in range(n) for j in range(m)]
         xs = flat(input)
         times = len(xs) // len(kept) if kept else 0
-        return new([x if yes else zero for x, yes in zip(xs, kept * times, strict=True)], input._shape, input.dtype)
+        return new(
+            [x if yes else zero for x, yes in zip(xs, kept * times, strict=True)], input._shape, input.dtype
+        )
 
     made.__doc__ = "Return a triangle, and zeros beside it."
     return operation(name)(made)
@@ -759,7 +774,9 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Tensor:
 
 
 @operation("as_strided")
-def as_strided(input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
+def as_strided(
+    input: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
     """Return any view of the memory."""
     start = input._offset if storage_offset is None else storage_offset
     last = start + sum((n - 1) * s for n, s in zip(size, stride, strict=True))

@@ -6,12 +6,12 @@ import bisect
 import math
 from typing import Any
 
-from torch import missing, shaping
+from torch import missing, selection, shaping
 from torch.dispatch import operation
 from torch.dtypes import bool_, int64
-from torch.reductions import along, found_by
+from torch.indexing import take_along_dim
+from torch.reductions import along, found_by, rows
 from torch.tensor import Tensor, flat, new, one_axis
-
 
 Sorted, Top, Kth = found_by("sort"), found_by("topk"), found_by("kthvalue")
 
@@ -51,10 +51,29 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     k = int(k)
     if k < 0 or k > (input._shape[axis] if input.ndim else 1):
         raise RuntimeError("selected index k out of range")
-    values, places = sort(input, dim, largest)
     if not input.ndim:
-        return Top(values, places)
-    return Top(*(shaping.clone(shaping.narrow(x, axis, 0, k)) for x in (values, places)))
+        return Top(*sort(input, dim, largest))
+    best = along_shorter(input, axis, k, lambda xs: _top(xs, k, largest))
+    return Top(take_along_dim(input, best, axis), best)
+
+
+def _top(xs: list, k: int, largest: bool) -> list[int]:
+    def larger(i: int, j: int) -> bool:
+        x, y = xs[i], xs[j]
+        return (x != x and y == y) or x > y
+
+    def smaller(i: int, j: int) -> bool:
+        x, y = xs[i], xs[j]
+        return (x == x and y != y) or x < y
+
+    return selection.largest(list(range(len(xs))), k, larger if largest else smaller)
+
+
+def along_shorter(input: Tensor, axis: int, k: int, function: Any) -> Tensor:
+    """Return k whole numbers for what lies along an axis."""
+    lists, shape = rows(input, [axis])
+    found = new([i for xs in lists for i in function(xs)], (*shape, k), int64)
+    return shaping.clone(shaping.movedim(found, -1, axis))
 
 
 @operation("kthvalue")
@@ -110,6 +129,9 @@ def unique_consecutive(input: Tensor) -> Tensor:
 @operation("isin", method=False)
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
     """Tell which of some numbers are among others."""
+    for x in (elements, test_elements):
+        if isinstance(x, Tensor) and x.dtype is bool_:
+            raise RuntimeError("Unsupported input type encountered for isin(): Bool")
     known = set(flat(test_elements)) if isinstance(test_elements, Tensor) else {test_elements}
     if not isinstance(elements, Tensor):
         return new([(elements in known) != invert], (), bool_)
@@ -132,5 +154,3 @@ def searchsorted(sorted_sequence: Tensor, input: Any, *, right: bool = False, si
 def bucketize(input: Any, boundaries: Tensor, *, right: bool = False) -> Any:
     """Return between which bounds numbers lie."""
     return searchsorted(boundaries, input, right=right)
-
-

@@ -19,7 +19,9 @@ def _entr(input: Tensor) -> Tensor:
 
 entr = watched(_entr, "special_entr")
 softmax = watched(lambda input, dim, dtype=None: reductions.softmax(input, dim, dtype), "special_softmax")
-log_softmax = watched(lambda input, dim, dtype=None: reductions.log_softmax(input, dim, dtype), "special_log_softmax")
+log_softmax = watched(
+    lambda input, dim, dtype=None: reductions.log_softmax(input, dim, dtype), "special_log_softmax"
+)
 expit = FUNCTIONS["sigmoid"]
 logsumexp, exp2, expm1, log1p, erf, erfc = (
     FUNCTIONS[name] for name in ("logsumexp", "exp2", "expm1", "log1p", "erf", "erfc")

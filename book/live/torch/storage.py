@@ -112,14 +112,10 @@ def gather(data: list, shape: Sequence[int], strides: Sequence[int], offset: int
     return list(map(data.__getitem__, offsets(shape, strides, offset)))
 
 
-def broadcast_strides(
-    shape: Sequence[int], strides: Sequence[int], target: Sequence[int]
-) -> tuple[int, ...]:
+def broadcast_strides(shape: Sequence[int], strides: Sequence[int], target: Sequence[int]) -> tuple[int, ...]:
     """Return strides with which a tensor is read as the larger shape to which it broadcasts."""
     more = len(target) - len(shape)
-    return (0,) * more + tuple(
-        0 if n == 1 else stride for n, stride in zip(shape, strides, strict=True)
-    )
+    return (0,) * more + tuple(0 if n == 1 else stride for n, stride in zip(shape, strides, strict=True))
 
 
 def broadcast_two(a: tuple[int, ...], b: tuple[int, ...]) -> Size:

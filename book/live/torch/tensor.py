@@ -216,7 +216,11 @@ class Tensor:
         return any(flat(elementwise.eq(self, one)))
 
     def __format__(self, spec: str) -> str:
-        return self.item().__format__(spec) if not self._shape and type(self) is Tensor else object.__format__(self, spec)  # noqa: E501
+        return (
+            self.item().__format__(spec)
+            if not self._shape and type(self) is Tensor
+            else object.__format__(self, spec)
+        )
 
     def __repr__(self) -> str:
         from torch import printing

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from torch import creation, dtypes, elementwise, missing, products, reductions, shaping
+from torch import creation, dtypes, elementwise, missing, products, reductions, shaping, storage
 from torch.dispatch import FUNCTIONS, watched
 from torch.dtypes import dtype
 from torch.tensor import Tensor, flat, new
@@ -33,19 +33,25 @@ def __dir__() -> list[str]:
 
 
 @_named
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
     """Make weights that add up to one."""
     return reductions.softmax(input, _implied(input, dim), dtype)
 
 
 @_named
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
     """Take their logarithms."""
     return reductions.log_softmax(input, _implied(input, dim), dtype)
 
 
 @_named
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None) -> Tensor:
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
     """Make weights that are largest for the smallest."""
     return reductions.softmax(elementwise.neg_kept(input), _implied(input, dim), dtype)
 
@@ -93,7 +99,9 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Multiply with the chance that a normal number is smaller."""
     if approximate == "tanh":
-        return _mapped(lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))), input)
+        return _mapped(
+            lambda x: 0.5 * x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))), input
+        )
     return _mapped(lambda x: 0.5 * x * (1 + math.erf(x / math.sqrt(2))), input, "GeluKernelImpl")
 
 
@@ -164,12 +172,19 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 @_named
 def layer_norm(
-    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """Bring the last axes to mean zero and variance one."""
     axes = _last_axes("layer_norm", input, normalized_shape)
     if input.dtype.itemsize == 2:  # computed in float32
-        x, w, b = (None if one is None else elementwise.to_dtype(one, dtypes.float32) for one in (input, weight, bias))
+        x, w, b = (
+            None if one is None else elementwise.to_dtype(one, dtypes.float32)
+            for one in (input, weight, bias)
+        )
         return elementwise.to_dtype(layer_norm(x, normalized_shape, w, b, eps), input.dtype)
     middle = reductions.mean(input, axes, True)
     variance = reductions.var(input, dim=axes, keepdim=True, correction=0)
@@ -190,7 +205,9 @@ def _last_axes(name: str, input: Tensor, normalized_shape: Any) -> list[int]:
 
 
 @_named
-def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+def rms_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
     """Bring the last axes to a mean square of one."""
     axes = _last_axes("rms_norm", input, normalized_shape)
     eps = dtypes.finfo(input.dtype).eps if eps is None else eps
@@ -211,7 +228,11 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, o
 @_named
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """Return the cosine of the angle between what lies along an axis."""
-    shape = __import__("torch").broadcast_shapes(x1.shape, x2.shape)
+    kind = elementwise.result_type(x1, x2)
+    if kind.kind != "f":
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {kind.title}")
+    shape = storage.broadcast_shapes(x1.shape, x2.shape)
+    x1, x2 = elementwise.to_dtype(x1, kind), elementwise.to_dtype(x2, kind)
     one, two = shaping.expand(x1, shape), shaping.expand(x2, shape)
     one, two = (
         elementwise.div(x, elementwise.clamp_min(reductions.norm(x, 2, dim, True), eps)) for x in (one, two)
@@ -220,7 +241,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 
 
 @_named
-def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False
+) -> Tensor:
     """Return how far rows lie apart."""
     return reductions.norm(elementwise.add(elementwise.sub(x1, x2), eps), p, -1, keepdim)
 
@@ -246,7 +269,14 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", **rest: Any)
 
 
 @_named
-def nll_loss(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean", **rest: Any) -> Tensor:  # noqa: E501
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    **rest: Any,
+) -> Tensor:
     """Return the mean of minus the numbers that the targets name."""
     if weight is not None or any(rest.values()):
         missing.refuse("torch.nn.functional.nll_loss", " with weights")
@@ -296,7 +326,14 @@ def cross_entropy(
 
 
 @_named
-def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None, reduction: str = "mean", log_target: bool = False) -> Tensor:  # noqa: E501
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: Any = None,
+    reduce: Any = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
     """Return how far one distribution is from another."""
     if log_target:
         found = elementwise.mul(elementwise.exp(target), elementwise.sub(target, input))
@@ -310,7 +347,9 @@ def kl_div(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any 
 
 
 @_named
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: None = None, reduction: str = "mean", **rest: Any) -> Tensor:  # noqa: E501
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: None = None, reduction: str = "mean", **rest: Any
+) -> Tensor:
     """Return the mean of minus the logarithms of the probabilities of truths."""
     soft = _mapped(_softplus, input)
     return _averaged(elementwise.sub(soft, elementwise.mul(input, target)), reduction)
@@ -322,7 +361,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if mode != "constant":
         missing.refuse(f"torch.nn.functional.pad(mode='{mode}')")
     if len(pad) % 2 or len(pad) // 2 > input.ndim:
-        raise RuntimeError("Padding length must be divisible by 2 and at most twice the number of dimensions of the input")
+        raise RuntimeError(
+            "Padding length must be divisible by 2 and at most twice the number of dimensions of the input"
+        )
     x = input
     for n in range(len(pad) // 2):
         axis, (before, after) = x.ndim - 1 - n, (int(m) for m in pad[2 * n : 2 * n + 2])
@@ -360,7 +401,9 @@ def scaled_dot_product_attention(
     if dropout_p:
         missing.refuse("scaled_dot_product_attention(dropout_p=...)")
     if is_causal and attn_mask is not None:
-        raise RuntimeError("_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True"
+        )
     if enable_gqa:
         groups = query.shape[-3] // key.shape[-3]
         key, value = (shaping.repeat_interleave(x, groups, -3) for x in (key, value))

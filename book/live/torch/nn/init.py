@@ -8,14 +8,18 @@ from torch import elementwise, missing, random
 from torch.tensor import Tensor, write
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: random.Generator | None = None) -> Tensor:
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: random.Generator | None = None
+) -> Tensor:
     """Draw normal numbers."""
     xs = random.normal_numbers(generator or random.default_generator, tensor.numel(), tensor.dtype)
     write(tensor, tensor.dtype.settle([x * std + mean for x in xs]))
     return tensor
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: random.Generator | None = None) -> Tensor:
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: random.Generator | None = None
+) -> Tensor:
     """Draw numbers between two bounds."""
     a, b = tensor.dtype.settle([float(a), float(b)])
     width = tensor.dtype.settle([b - a])[0]
@@ -34,7 +38,13 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: random.Generat
     return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: random.Generator | None = None) -> Tensor:  # noqa: E501
+def kaiming_uniform_(
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: random.Generator | None = None,
+) -> Tensor:
     """Draw numbers between bounds that suit the inputs."""
     bound = math.sqrt(3.0) * math.sqrt(2.0 / (1 + a**2)) / math.sqrt(_fans(tensor)[0])
     return uniform_(tensor, -bound, bound, generator)

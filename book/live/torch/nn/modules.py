@@ -93,15 +93,21 @@ class Module:
 
     def forward(self, *args: Any) -> Any:
         """Compute; each module says how."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+        raise NotImplementedError(
+            f'Module [{type(self).__name__}] is missing the required "forward" function'
+        )
 
-    def register_forward_hook(self, hook: Callable, *, with_kwargs: bool = False, **rest: Any) -> RemovableHandle:
+    def register_forward_hook(
+        self, hook: Callable, *, with_kwargs: bool = False, **rest: Any
+    ) -> RemovableHandle:
         """Call a function after each call."""
         handle = RemovableHandle(self._forward_hooks)
         self._forward_hooks[handle.id] = hook, with_kwargs
         return handle
 
-    def register_forward_pre_hook(self, hook: Callable, *, with_kwargs: bool = False, **rest: Any) -> RemovableHandle:
+    def register_forward_pre_hook(
+        self, hook: Callable, *, with_kwargs: bool = False, **rest: Any
+    ) -> RemovableHandle:
         """Call a function before each call."""
         handle = RemovableHandle(self._forward_pre_hooks)
         self._forward_pre_hooks[handle.id] = hook, with_kwargs
@@ -123,7 +129,9 @@ class Module:
 
     add_module = register_module
 
-    def named_modules(self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator:
+    def named_modules(
+        self, memo: set | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator:
         """Go through all modules inside, itself first."""
         memo = set() if memo is None else memo
         if self in memo:
@@ -155,7 +163,9 @@ class Module:
                     seen.add(id(one))
                     yield (f"{path}.{name}" if path else name), one
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator:
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator:
         """Go through all parameters."""
         return self._named("_parameters", prefix, recurse)
 
@@ -163,7 +173,9 @@ class Module:
         """Go through all parameters."""
         return (one for _, one in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator:
         """Go through all buffers."""
         return self._named("_buffers", prefix, recurse)
 
@@ -272,7 +284,11 @@ class Module:
             lines.append(f"({name}): " + "\n".join([text[0], *("  " + line for line in text[1:])]))
         if not lines:
             return f"{self._get_name()}({extra})"
-        return f"{self._get_name()}(\n" + "".join(f"  {line}\n" for line in ([extra] if extra else []) + lines) + ")"
+        return (
+            f"{self._get_name()}(\n"
+            + "".join(f"  {line}\n" for line in ([extra] if extra else []) + lines)
+            + ")"
+        )
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self._parameters, *self._buffers, *self._modules})
@@ -381,7 +397,9 @@ def _first(*shape: int, dtype: Any = None, device: Any = None) -> Parameter:
 class Linear(Module):
     """A matrix and a bias."""
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:  # noqa: E501
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = _first(out_features, in_features, dtype=dtype, device=device)
@@ -404,7 +422,9 @@ class Linear(Module):
 
     def extra_repr(self) -> str:
         """Return the sizes."""
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+        )
 
 
 class Embedding(Module):
@@ -470,7 +490,9 @@ class RMSNorm(Module):
         super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self.register_parameter("weight", Parameter(creation.ones(*shape, dtype=dtype)) if elementwise_affine else None)
+        self.register_parameter(
+            "weight", Parameter(creation.ones(*shape, dtype=dtype)) if elementwise_affine else None
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         """Bring it there."""
@@ -558,8 +580,16 @@ class RNNCell(Module):
         super().__init__()
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity: {nonlinearity}")
-        self.input_size, self.hidden_size, self.bias, self.nonlinearity = input_size, hidden_size, bias, nonlinearity
-        self.weight_ih, self.weight_hh = _first(hidden_size, input_size, dtype=dtype), _first(hidden_size, hidden_size, dtype=dtype)  # noqa: E501
+        self.input_size, self.hidden_size, self.bias, self.nonlinearity = (
+            input_size,
+            hidden_size,
+            bias,
+            nonlinearity,
+        )
+        self.weight_ih, self.weight_hh = (
+            _first(hidden_size, input_size, dtype=dtype),
+            _first(hidden_size, hidden_size, dtype=dtype),
+        )
         self.register_parameter("bias_ih", _first(hidden_size, dtype=dtype) if bias else None)
         self.register_parameter("bias_hh", _first(hidden_size, dtype=dtype) if bias else None)
         bound = 1 / math.sqrt(hidden_size) if hidden_size > 0 else 0
@@ -573,7 +603,9 @@ class RNNCell(Module):
         if hx is not None and hx.ndim not in (1, 2):
             raise ValueError(f"RNNCell: Expected hidden to be 1D or 2D, got {hx.ndim}D instead")
         if input.shape[-1] != self.input_size:
-            raise RuntimeError(f"input has inconsistent input_size: got {input.shape[-1]} expected {self.input_size}")
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {input.shape[-1]} expected {self.input_size}"
+            )
         one = F.linear(input, self.weight_ih, self.bias_ih)
         if hx is None:
             hx = creation.zeros(*input.shape[:-1], self.hidden_size, dtype=input.dtype)
@@ -602,7 +634,12 @@ class _Recurrent(Module):
         if rest.pop("nonlinearity", "tanh") not in ("tanh", "relu") or any(rest.values()):
             missing.refuse(f"torch.nn.{type(self).__name__}", f" with {', '.join(rest)}")
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
-        self.bias, self.batch_first, self.bidirectional, self.dropout = bias, batch_first, bidirectional, dropout
+        self.bias, self.batch_first, self.bidirectional, self.dropout = (
+            bias,
+            batch_first,
+            bidirectional,
+            dropout,
+        )
         rows, ways = self._gates * hidden_size, 1 + bidirectional
         bound = 1 / math.sqrt(hidden_size) if hidden_size > 0 else 0
         for layer, way in itertools.product(range(num_layers), range(ways)):
@@ -643,7 +680,9 @@ def absent(name: str) -> type[Module]:
     def refuse(self: Module, *args: Any, **kwargs: Any) -> None:
         missing.refuse(f"torch.nn.{name}")
 
-    return type(name, (Module,), {"__init__": refuse, "__doc__": "Does not run on the page.", "__module__": __name__})
+    return type(
+        name, (Module,), {"__init__": refuse, "__doc__": "Does not run on the page.", "__module__": __name__}
+    )
 
 
 def _skip(module_class: type, *args: Any, **kwargs: Any) -> Module:

@@ -9,7 +9,10 @@ from torch.tensor import Tensor
 
 
 def pad_sequence(
-    sequences: list[Tensor], batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+    sequences: list[Tensor],
+    batch_first: bool = False,
+    padding_value: float = 0.0,
+    padding_side: str = "right",
 ) -> Tensor:
     """Put sequences into one tensor."""
     longest = max(len(x) for x in sequences)

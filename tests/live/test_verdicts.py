@@ -1,0 +1,73 @@
+"""The page's graders against the notebook's: for each stored answer the same verdict, word for word."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from attnlib.learn import bank, judging
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.starts_process, pytest.mark.slow]
+FUNCTIONS = [
+    spec["id"] for table in judging.tables().values() for spec in table["exercise"] if spec["kind"] == "function"
+]  # fmt: skip
+# what an answer may ask for that the page does not have: it says so instead of grading
+LACKING = {
+    "Tensor.requires_grad_", "torch.autograd.functional", "torch.linalg.eig", "torch.nn.MultiheadAttention",
+    "torch.nn.utils.rnn.pack_padded_sequence", "calling torch.nn.RNN",
+}  # fmt: skip
+
+
+@cache
+def verdicts(topic, page):
+    """Return for each stored answer of a topic the verdict, the seconds, and what was asked and is not there."""
+    paths = [str(ROOT / "book" / "live")] * page + [str(ROOT)]
+    run = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "live" / "verdicts.py"), topic],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    told = map(json.loads, run.stdout.splitlines())
+    return {(kind, id, n): (verdict, took, noted) for _, kind, id, n, verdict, took, noted in told}
+
+
+def lacks(noted):
+    """Return what a sentence says is not on the page."""
+    return noted[0].split("`")[1]
+
+
+@pytest.mark.parametrize("topic", bank.CHAPTERS.values())
+def test_verdicts_are_those_of_the_notebook(topic):
+    notebook, page = verdicts(topic, False), verdicts(topic, True)
+    assert notebook.keys() == page.keys()
+    other, lacking = {}, Counter()
+    for case, (verdict, _, noted) in page.items():
+        if verdict == notebook[case][0]:
+            continue
+        if noted and verdict is not None:
+            lacking[lacks(noted)] += 1
+        elif not (UNORDERED(case, verdict, notebook[case][0])):
+            other[case] = f"notebook: {notebook[case][0]}\npage: {verdict}"
+    assert other == {}
+    assert set(lacking) <= LACKING
+
+
+def UNORDERED(case, page, notebook):  # noqa: N802
+    return False
+
+
+def test_at_least_sixty_functions_can_be_asked_on_the_page():
+    done = {
+        id
+        for topic in bank.CHAPTERS.values()
+        for (kind, id, _), (verdict, _, _) in verdicts(topic, True).items()
+        if kind == "right" and verdict is None
+    }
+    assert len(done & set(FUNCTIONS)) >= 60
