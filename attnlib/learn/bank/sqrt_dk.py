@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import torch
 from torch import Tensor
@@ -11,6 +11,59 @@ from torch.nn.functional import pad, scaled_dot_product_attention
 
 from attnlib.learn.calling import AnswerError, call
 from attnlib.learn.grading import by_cases, listed, normal, numbers, scalar, single, unit
+
+
+def _misread(q: Tensor, k: Tensor, weights: Tensor, divisor: float) -> Iterator[tuple[Tensor | float, str]]:
+    """Return what mistakes in reading the divisor off give, each with the name of its sentence."""
+    D, s, logs = q.shape[-1], q @ k.mT, weights.log()
+    yield divisor**2, "squared"
+    yield divisor**0.5, "root"
+    yield 1 / divisor, "multiplier"
+    yield -divisor, "sign"
+    for base in (2.0, 10.0):
+        yield divisor * math.log(base), "other_base"
+    ratio, around = s / logs, [x - x.mean() for x in (s, logs)]
+    for wrong in (ratio.mean(), ratio[0, 0], ratio.median(), (s * logs).sum() / logs.square().sum()):
+        yield wrong, "row_constant"
+        yield abs(wrong), "row_constant"
+    yield (around[0] * around[1]).sum() / around[1].square().sum(), "row_constant"
+    yield around[0].norm() / around[1].norm(), "row_constant"
+    for n in range(min(len(q) - 1, 2)):
+        yield (s[n, 0] - s[n + 1, 0]) / (logs[n, 0] - logs[n + 1, 0]), "across_queries"
+    yield (s[0, 0] - s[0, 1]) / (weights[0, 0] - weights[0, 1]), "no_logarithm"
+    yield s.std() / weights.std(), "no_logarithm"
+    yield (s / weights).mean(), "no_logarithm"
+    yield (s[0, 0] / s[0, 1]).abs().log() / (logs[0, 0] - logs[0, 1]), "logarithms_of_scores"
+    yield divisor / D**0.5, "scaled_first"
+    yield divisor * D**0.5, "times_root"
+    yield s.std(), "deviation"
+    yield s.std(correction=0), "deviation"
+    yield D**0.5, "root_of_d"
+    yield D, "width"
+    yield 1.0, "one"
+
+
+def read_off(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the divisor of scores, read off the weights that came of them."""
+    cases = [(3, 4, 6, 7.5), (5, 3, 16, 8.0), (2, 7, 5, 1.0), (4, 2, 9, 3.0), (1, 5, 3, 0.7), (6, 6, 4, 33.0)]
+    for n, (T, S, D, divisor) in enumerate(cases):
+        q, k = normal(T, D, seed=n), normal(S, D, seed=n + 10)
+        weights = (q @ k.T / divisor).softmax(-1)
+        got = single(call(answer, weights.clone(), q.clone(), k.clone()))
+        if math.isclose(got, divisor, rel_tol=0.01):  # a hundredth, as the exercise says
+            continue
+        where = says["right_at_first"].format(T=T, S=S, D=D) if n else ""
+        if not math.isfinite(got):
+            return where + says["no_number"].format(got=got)
+        for wrong, name in _misread(q, k, weights, divisor):
+            if math.isclose(got, float(wrong), rel_tol=1e-3):
+                return where + says[name]
+        found, given = (
+            " ".join(f"{weight:.3f}" for weight in row[0].tolist())
+            for row in ((q @ k.T / (got or math.inf)).softmax(-1), weights)
+        )
+        return where + says["other_weights"].format(got=got, found=found, given=given)
+    return None
 
 
 def with_a_mean(answer: object, says: dict[str, str]) -> str | None:

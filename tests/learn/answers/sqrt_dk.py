@@ -7,6 +7,36 @@ import torch
 from torch.nn.functional import cosine_similarity, normalize, pad, rms_norm
 
 
+def from_two_keys(weights, q, k, query=0):
+    """Read it off the two keys of a query whose weights differ most."""
+    high, low = weights[query].argmax(), weights[query].argmin()
+    return q[query] @ (k[high] - k[low]) / (weights[query, high] / weights[query, low]).log()
+
+
+def from_all_keys(weights, q, k):
+    scores, logs = (x - x.mean(-1, keepdim=True) for x in (q @ k.T, weights.log()))
+    return (scores * logs).sum() / (logs * logs).sum()
+
+
+def by_halving(weights, q, k):
+    """Look for the divisor that gives the first query its largest weight."""
+    scores, low, high = q[0] @ k.T, 1e-3, 1e4
+    for _ in range(60):
+        middle = (low * high) ** 0.5
+        low, high = (
+            (middle, high) if (scores / middle).softmax(-1).max() > weights[0].max() else (low, middle)
+        )
+    return low
+
+
+def with_an_unknown_sum(weights, q, k):
+    """Solve score = divisor · logarithm + constant for the first query, by least squares in plain Python."""
+    s, logs = (q[0] @ k.T).tolist(), [math.log(w) for w in weights[0].tolist()]
+    n, s_mean, l_mean = len(s), sum(s) / len(s), sum(logs) / len(logs)
+    top = sum((s[i] - s_mean) * (logs[i] - l_mean) for i in range(n))
+    return top / sum((x - l_mean) ** 2 for x in logs)
+
+
 def heads_of(x, w, heads):
     return (x @ w).unflatten(-1, (heads, -1)).transpose(1, 2)
 
@@ -214,7 +244,14 @@ def padded_by(amount):
 
 RIGHT = {
     "4.1": [[0, 5], (0.0, 5.0), np.array([0, 5]), torch.tensor([[0.0, 5.0]])],
-    "4.2": [[144, 12], (64 * 9 * 0.25, math.sqrt(144)), torch.tensor([144.0, 12.0]), np.array([144, 12])],
+    "4.2": [
+        from_two_keys,
+        from_all_keys,
+        lambda w, q, k: ((q @ k.T).std(-1) / w.log().std(-1)).mean(),
+        by_halving,
+        with_an_unknown_sum,
+        lambda w, q, k: np.ptp((q @ k.T).numpy()[0]) / np.log(w[0].numpy().max() / w[0].numpy().min()),
+    ],
     "4.3": [
         lambda m, d: d * (1 + 2 * m**2),
         lambda m, d: d * ((1 + m * m) ** 2 - m**4),
@@ -287,18 +324,35 @@ WRONG = [
     ("4.1", [0, 3], "enters squared"),
     ("4.1", [0, 7], "the mean of the four squared scores"),
     ("4.1", 5, "the shape should be (2,)"),
-    ("4.2", [12, 144], "swapped"),
-    ("4.2", [96, 9.798], "multiply by the standard deviations"),
-    ("4.2", [64, 8], "standard deviations of 1"),
-    ("4.2", [592, 24.33], "you add the two variances"),
-    ("4.2", [2.25, 1.5], "one product"),
-    ("4.2", [144, 18], "its root"),
-    ("4.2", [144, 72], "no half"),
-    ("4.2", [144, 96], "do not add. Take the root of 144"),
-    ("4.2", [9216, 96], "it is the variances that add"),
-    ("4.2", [224, 14.97], "you add the standard deviations 3 and 0.5"),
-    ("4.2", [784, 28], "you add the standard deviations 3 and 0.5"),
-    ("4.2", [96, 12], "the standard deviation is right"),
+    ("4.2", lambda w, q, k: q.shape[-1] ** 0.5, "what the scores should have been divided by"),
+    ("4.2", lambda w, q, k: q.shape[-1], "you return D"),
+    ("4.2", lambda w, q, k: 1.0, "divided by 1 the scores would give other weights"),
+    (
+        "4.2",
+        lambda w, q, k: 7.5,
+        "right at first, but not for 5 queries and 3 keys of width 16: q · k divided by 7.5 would",
+    ),
+    ("4.2", lambda w, q, k: from_all_keys(w, q, k) ** 2, "the square of the divisor"),
+    ("4.2", lambda w, q, k: from_all_keys(w, q, k) ** 0.5, "the root of the divisor"),
+    ("4.2", lambda w, q, k: 1 / from_all_keys(w, q, k), "what to multiply by"),
+    ("4.2", lambda w, q, k: -from_all_keys(w, q, k), "a sign is turned round"),
+    ("4.2", lambda w, q, k: (q @ k.T / w.log()).mean(), "the logarithm of its row's sum"),
+    ("4.2", lambda w, q, k: (q[0] @ k[0]) / w[0, 0].log(), "the logarithm of its row's sum"),
+    ("4.2", lambda w, q, k: (q @ k.T).std() / w.log().std(), "the logarithm of its row's sum"),
+    ("4.2", lambda w, q, k: (q[0] @ k[0] - q[1] @ k[0]) / (w[0, 0] / w[1, 0]).log(), "a sum of its own"),
+    ("4.2", lambda w, q, k: q[0] @ (k[0] - k[1]) / (w[0, 0] - w[0, 1]), "Take the logarithm of the weights"),
+    ("4.2", lambda w, q, k: (q @ k.T).std() / w.std(), "Take the logarithm of the weights"),
+    ("4.2", lambda w, q, k: q[0] @ (k[0] - k[1]) / (w[0, 0] / w[0, 1]).log2(), "another base"),
+    ("4.2", lambda w, q, k: from_two_keys(w, q / q.shape[-1] ** 0.5, k), "divided by √D before you compare"),
+    ("4.2", lambda w, q, k: (q @ k.T).std(), "the standard deviation of the scores"),
+    (
+        "4.2",
+        lambda w, q, k: (q @ k.T - (q @ k.T)[:, :1]) / (w / w[:, :1]).log(),
+        "one number is asked, yours are 12",
+    ),
+    ("4.2", lambda w, q, k: q[0] @ (k[0] - k[0]) / (w[0, 0] / w[0, 0]).log(), "with itself"),
+    ("4.2", lambda w, q, k: from_two_keys(w, q, k, 0, 1, 2), "it stopped in line"),
+    ("4.2", lambda w, q, k: 0.0, "q · k divided by 0 would give"),
     ("4.3", lambda m, d: d, "it must depend on the mean"),
     ("4.3", lambda m, d: d * (1 + m * m) ** 2, "take away the square of the mean"),
     ("4.3", lambda m, d: d * (1 + m * m), "both"),
