@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from numbers import Integral
 
 import torch
 from torch import Tensor
@@ -25,6 +26,7 @@ from attnlib.learn.grading import (
     numbers,
     single,
 )
+from attnlib.learn.judging import by_name
 from attnlib.linear import elu_plus_one
 
 READY_MADE = {  # as PyTorch calls them inside
@@ -43,6 +45,57 @@ READY_MADE = {  # as PyTorch calls them inside
 
 def _random(*shape: int, seed: int) -> Tensor:
     return normal(*shape, seed=seed).double()
+
+
+BOOK = ("texts", "length", "layers", "heads", "kv_heads", "cache_bytes")
+GPU = 24 * 10**9  # bytes
+HEAD = 128  # numbers in a query, key or value
+
+
+def fit_the_book(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the sizes of a model that reads books, with its cache, in 24 GB."""
+    sizes = by_name(BOOK, answer if isinstance(answer, Mapping) else {})
+    for name in BOOK:
+        if not isinstance(sizes[name], Integral) or isinstance(sizes[name], bool) or sizes[name] < 1:
+            raise AnswerError(says["not_whole"].format(name=name, got=describe(sizes[name])))
+    texts, n, layers, H, Hkv, width = (int(sizes[name]) for name in BOOK)
+    if width not in (1, 2):
+        return says["cache_width"].format(width=width)
+    for name, given, least in (("texts", texts, 2), ("length", n, 100_000), ("layers", layers, 24)):
+        if given < least:
+            return says["too_few"].format(name=name, given=given, least=least)
+    if H % Hkv:
+        return says["not_grouped"].format(H=H, Hkv=Hkv)
+    if Hkv < 4:
+        return says["few_kv_heads"].format(Hkv=Hkv)
+    if 2 * H / Hkv / width < 8:
+        return says["intensity"].format(group=H // Hkv, width=width, got=2 * H / Hkv / width)
+    d = HEAD * H
+    weights = layers * (10 * d * d + 2 * d * HEAD * Hkv)
+    cache = 2 * texts * layers * Hkv * HEAD * n * width
+    if 2 * weights + cache > GPU:
+        return _too_much(2 * weights, cache, texts, layers, n, width, says)
+    if weights < 5 * 10**9:
+        return says["few_weights"].format(weights=weights / 1e9, left=(GPU - 2 * weights - cache) / 1e9)
+    return None
+
+
+def _too_much(
+    weights: int, cache: int, texts: int, layers: int, n: int, width: int, says: dict[str, str]
+) -> str:
+    """Say by how much weights and cache, in bytes, are too large, and what somebody counted if they seemed to fit."""
+    sizes = says["too_much"].format(
+        over=(weights + cache - GPU) / 1e9, weights=weights / 1e9, cache=cache / 1e9
+    )
+    counted = [
+        (weights + cache, 24 * 2**30, says["binary"]),
+        (weights + cache / 2, GPU, says["keys_alone"]),
+        (weights + cache / texts, GPU, says["one_text"]),
+        (weights / 2 + cache, GPU, says["numbers_for_bytes"]),
+        (weights + cache / layers, GPU, says["one_layer"]),
+    ]
+    words = next((words for held, room, words in counted if held <= room), "")
+    return f"{sizes} {words}".rstrip()
 
 
 def crossover(answer: object, says: dict[str, str]) -> str | None:

@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from attnlib.instruments.cost import attention_flops, cache_bytes, projection_flops
+from attnlib.instruments.cost import cache_bytes
 from attnlib.linear import elu_plus_one
 
 AGAIN = {"once": 2, "rounds": 6, "nine": 3, "statement": False}
-LAYER = {"projections": 8 * 100 * 64**2, "core": 4 * 100**2 * 64}
+BOOK = {"texts": 2, "length": 100_000, "layers": 31, "heads": 32, "kv_heads": 4, "cache_bytes": 2}
 
 
 def merged(weigh, divide=True):
@@ -577,10 +577,11 @@ def last_of(n):
 
 RIGHT = {
     "7.1": [
-        LAYER,
-        {name: float(x) for name, x in LAYER.items()},
-        {name: Fraction(x) for name, x in LAYER.items()},
-        {"projections": projection_flops(1, 100, 64), "core": attention_flops(1, 16, 100, 100, 4)},
+        BOOK,
+        BOOK | {"layers": 40, "cache_bytes": 1},
+        {"texts": 3, "length": np.int64(100_000), "layers": 24, "heads": 36, "kv_heads": 4, "cache_bytes": 1},
+        {"texts": 2, "length": 120_000, "layers": 24, "heads": 36, "kv_heads": 4, "cache_bytes": 2},
+        BOOK | {"heads": 40, "kv_heads": 5, "layers": 24, "cache_bytes": 1},
     ],
     "7.2": [
         lambda d, H, Hkv: d * (1 + Hkv / H),
@@ -651,21 +652,23 @@ RIGHT = {
 }
 
 WRONG = [
-    ("7.1", LAYER | {"projections": 4 * 100 * 64**2}, "A multiplication and an addition are two"),
-    ("7.1", LAYER | {"projections": 6 * 100 * 64**2}, "the output is the fourth"),
-    ("7.1", LAYER | {"projections": 3 * 100 * 64**2}, "there are four of them"),
-    ("7.1", LAYER | {"projections": 2 * 100 * 64**2}, "that is one of them"),
-    ("7.1", LAYER | {"projections": 8 * 100**2 * 64}, "n and d are swapped"),
-    ("7.1", LAYER | {"projections": 8 * 100 * 64**2 * 16}, "H does not multiply it"),
-    ("7.1", LAYER | {"projections": 4 * 64**2}, "those are weights"),
-    ("7.1", LAYER | {"core": 2 * 100**2 * 64}, "as if a mask were there"),
-    ("7.1", LAYER | {"core": 2 * 100**2 * 64}, "the product with the values is missing"),
-    ("7.1", LAYER | {"core": 100**2 * 64}, "a quarter of it"),
-    ("7.1", LAYER | {"core": 4 * 100**2 * 4}, "that is one head"),
-    ("7.1", LAYER | {"core": 4 * 100**2 * 64 * 16}, "each head is d / H wide"),
-    ("7.1", LAYER | {"core": 4 * 100 * 64**2}, "core: n and d are swapped"),
-    ("7.1", LAYER | {"core": 1}, "core is too small"),
-    ("7.1", {"core": LAYER["projections"], "projections": LAYER["core"]}, "are the two keys swapped"),
+    ("7.1", BOOK | {"layers": 32}, "It would fit into 24 GiB"),
+    ("7.1", BOOK | {"layers": 38}, "if the cache had keys alone"),
+    ("7.1", BOOK | {"texts": 8}, "It would fit with one text"),
+    ("7.1", BOOK | {"layers": 65, "cache_bytes": 1}, "the weights take"),
+    ("7.1", BOOK | {"heads": 48, "layers": 28}, "if a weight took one byte"),
+    ("7.1", BOOK | {"length": 1_000_000}, "every layer has its own"),
+    ("7.1", BOOK | {"kv_heads": 8}, "do 4 operations for each byte"),
+    ("7.1", BOOK | {"kv_heads": 32}, "at least 8 are asked"),
+    ("7.1", BOOK | {"kv_heads": 3}, "evenly"),
+    ("7.1", BOOK | {"kv_heads": 2}, "at least 4 key/value heads"),
+    ("7.1", BOOK | {"cache_bytes": 4}, "1 byte or 2, not 4"),
+    ("7.1", BOOK | {"texts": 1}, "texts: 1 is too few"),
+    ("7.1", BOOK | {"length": 99_999}, "length: 99,999 is too few"),
+    ("7.1", BOOK | {"layers": 23}, "layers: 23 is too few"),
+    ("7.1", BOOK | {"layers": 24}, "4.13 billion weights where 5 are asked"),
+    ("7.1", BOOK | {"layers": 30.5}, "must be a whole number"),
+    ("7.1", list(BOOK.values()), "keep the dict"),
     ("7.2", lambda d, H, Hkv: 2 * d, "as many key heads as query heads"),
     ("7.2", lambda d, H, Hkv: d, "at n = d the core is the smaller"),
     ("7.2", lambda d, H, Hkv: 2 * d * Hkv / H, "queries and output do not shrink"),
