@@ -152,9 +152,9 @@ def _settled(xs: list, dtype: Dtype) -> list:
     """Return Python's numbers as a dtype holds them."""
     if dtype.kind == "f":
         for x in xs:
-            if not isinstance(x, (int, float)):
-                if isinstance(x, complex) or not hasattr(x, "__float__") or isinstance(x, str):
-                    raise TypeError(f"must be real number, not {type(x).__name__}")
+            odd = isinstance(x, complex) or not hasattr(x, "__float__") or isinstance(x, str)
+            if odd and not isinstance(x, (int, float)):
+                raise TypeError(f"must be real number, not {type(x).__name__}")
         return dtype.settle(list(map(float, xs)))
     if dtype.kind == "b":
         return [bool(x) for x in xs]

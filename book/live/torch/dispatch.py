@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 FUNCTIONS: dict[str, Callable] = {}  # torch.<name>
 METHODS: dict[str, Callable] = {}  # Tensor.<name>
@@ -58,7 +58,7 @@ def operation(*names: str, function: bool = True, method: bool = True) -> Callab
 class Mode:
     """What is told of each call while it is on."""
 
-    _stack: list[Any] = []
+    _stack: ClassVar[list[Any]] = []
 
     def __enter__(self) -> Mode:
         self._stack.append(self)

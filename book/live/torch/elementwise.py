@@ -313,9 +313,7 @@ def pow_(input: Any, exponent: Any) -> Tensor:
             return new(input.dtype.settle(list(map(operator.mul, xs, xs))), input._shape, input.dtype)
         if exponent == 0.5:
             return sqrt(input)
-    return arithmetic(
-        input, exponent, "pow", _listed(_power), _listed(_whole_power), _listed(lambda x, y: x or not y)
-    )
+    return arithmetic(input, exponent, "pow", _listed(_power), _listed(_whole_power), None)
 
 
 @operation("__rpow__", function=False)
@@ -408,13 +406,6 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) 
 def _comparison(names: tuple[str, ...], function: Callable, doc: str) -> Callable:
     def compared(input: Any, other: Any) -> Tensor:
         if _refuses(other) or _refuses(input):
-            if (
-                names[0] in ("eq", "ne")
-                and "__eq__" in names + ("__eq__",)
-                and not isinstance(other, (Tensor, str))
-                and other is None
-            ):
-                return NotImplemented
             raise TypeError(f"{names[0]}(): argument 'other' must be Tensor, not {_kind_of(other)}")
         xs, ys, shape, _ = operands(input, other)
         return new(list(map(function, xs, ys)), shape, bool_)
@@ -696,7 +687,7 @@ neg_kept = _kept(("neg", "negative", "__neg__"), operator.neg, "Turn the sign.",
 floor = _kept(("floor",), _rounding(math.floor), "Round down.", wholes=False, truths=False)
 ceil = _kept(("ceil",), _rounding(math.ceil), "Round up.", wholes=False, truths=False)
 trunc = _kept(("trunc", "fix"), _rounding(math.trunc), "Round towards zero.", wholes=False, truths=False)
-sign = _kept(("sign", "sgn"), lambda x: x if x != x else type(x)((x > 0) - (x < 0)), "Return the sign.")
+sign = _kept(("sign", "sgn"), lambda x: type(x)((x > 0) - (x < 0)), "Return the sign.")
 square = _kept(("square",), lambda x: x * x, "Multiply with itself.")
 relu = _kept(
     ("relu",),

@@ -88,9 +88,9 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         raise RuntimeError("self must be a matrix")
     if mat2.ndim != 2:
         raise RuntimeError("mat2 must be a matrix")
-    (n, k), (l, m) = input._shape, mat2._shape
-    if k != l:
-        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {l}x{m})")
+    (n, k), (rows, m) = input._shape, mat2._shape
+    if k != rows:
+        raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({n}x{k} and {rows}x{m})")
     _same_dtype(input, mat2, False)
     if input.dtype.kind == "b":
         raise NotImplementedError("\"addmm_impl_cpu_\" not implemented for 'Bool'")
@@ -105,10 +105,10 @@ def bmm(input: Tensor, mat2: Tensor) -> Tensor:
         raise RuntimeError("batch1 must be a 3D tensor")
     if mat2.ndim != 3:
         raise RuntimeError("batch2 must be a 3D tensor")
-    (b, n, k), (c, l, m) = input._shape, mat2._shape
-    if (b, k) != (c, l):
+    (b, n, k), (c, rows, m) = input._shape, mat2._shape
+    if (b, k) != (c, rows):
         raise RuntimeError(
-            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: [{c}, {l}]."
+            f"Expected size for first two dimensions of batch2 tensor to be: [{b}, {k}] but got: [{c}, {rows}]."
         )
     if input.dtype.kind == "b":
         raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
@@ -170,7 +170,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 
 def _folds(a: Tensor, b: Tensor) -> bool:
     """Tell whether PyTorch would make one large matrix of the larger one: its errors then say so."""
-    larger, smaller = (a, b) if a.ndim >= b.ndim else (shaping.turned_last(b), b)
+    larger = a if a.ndim >= b.ndim else shaping.turned_last(b)
     other = b if a.ndim >= b.ndim else a
     if not (larger.ndim >= 3 and other.ndim <= 2):
         return False

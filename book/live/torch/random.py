@@ -108,9 +108,9 @@ def uniform_numbers(source: Generator, n: int, dtype: dtype) -> list[float]:
             ((high << 32 | low) & (1 << 53) - 1) * 2.0**-53
             for high, low in zip(words[::2], words[1::2], strict=True)
         ]
-    if dtype is float32:
-        return [(word & (1 << 24) - 1) * 2.0**-24 for word in source.words(n)]
-    missing.refuse(f"drawing numbers of {dtype}")
+    if dtype is not float32:
+        missing.refuse(f"drawing numbers of {dtype}")
+    return [(word & (1 << 24) - 1) * 2.0**-24 for word in source.words(n)]
 
 
 def normal_numbers(source: Generator, n: int, dtype: dtype) -> list[float]:

@@ -61,11 +61,6 @@ def reduced(
     return new(kind.settle(list(map(function, lists))), shaped(x, axes, shape, keepdim), kind)
 
 
-def _total(xs: list) -> Any:
-    found = sum(xs)
-    return found
-
-
 def _add_up(xs: list) -> float:
     return float(sum(xs))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -230,6 +231,7 @@ def adjoint(input: Tensor) -> Tensor:
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     """Put axes elsewhere."""
     if not input.ndim:
+        one_axis(source, 0)
         return same_memory(input)
     source = [one_axis(a, input.ndim) for a in (source if isinstance(source, (tuple, list)) else [source])]
     target = [
@@ -250,7 +252,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
     shape, strides = list(input._shape), list(input._strides)
     step = strides[axis] * shape[axis] if axis < len(shape) else 1
     return view(
-        input, shape[:axis] + [1] + shape[axis:], strides[:axis] + [step] + strides[axis:], input._offset
+        input, [*shape[:axis], 1, *shape[axis:]], [*strides[:axis], step, *strides[axis:]], input._offset
     )
 
 
@@ -354,6 +356,8 @@ def repeat_interleave(
         counts = flat(input)
         return new([n for n, count in enumerate(counts) for _ in range(count)], (sum(counts),), dtypes.int64)
     x = flatten(input) if dim is None or not input.ndim else input
+    if dim is not None and not input.ndim:
+        one_axis(1, 0)  # PyTorch says so for any axis
     axis = 0 if dim is None else one_axis(dim, x.ndim)
     n = x._shape[axis]
     counts = flat(repeats) if isinstance(repeats, Tensor) else [int(repeats)]
@@ -531,13 +535,10 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
         small, more = divmod(n, indices_or_sections)
         return split(input, [small + (i < more) for i in range(indices_or_sections)], axis)
     edges = [0, *indices_or_sections, n]
-    return split(input, [b - a for a, b in zip(edges, edges[1:], strict=False)], axis)
+    return split(input, [b - a for a, b in itertools.pairwise(edges)], axis)
 
 
 def _tensors(name: str, tensors: Any) -> list[Tensor]:
-    if isinstance(tensors, Tensor) and tensors.ndim:
-        if name in ("cat", "stack"):
-            raise TypeError(f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor")
     if not isinstance(tensors, (list, tuple)):
         raise TypeError(
             f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {type(tensors).__name__}"

@@ -47,6 +47,8 @@ def msort(input: Tensor) -> Tensor:
 @operation("topk")
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Top:
     """Return the largest few, and their places."""
+    if input.dtype is bool_:
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     axis = one_axis(dim, input.ndim)
     k = int(k)
     if k < 0 or k > (input._shape[axis] if input.ndim else 1):

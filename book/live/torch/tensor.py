@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import dispatch, dtypes, missing, storage
 from torch.dtypes import dtype
@@ -44,7 +44,7 @@ class Tensor:
     __slots__ = (
         "__dict__", "__weakref__", "_contiguous", "_offset", "_shape", "_storage", "_strides", "dtype",
     )  # fmt: skip
-    _says: set[str] = set()  # what PyTorch's has and this one lacks
+    _says: ClassVar[set[str]] = set()  # what PyTorch's has and this one lacks
     requires_grad = False
     grad = None
     grad_fn = None

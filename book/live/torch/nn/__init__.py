@@ -28,6 +28,7 @@ from torch.nn.modules import (
     Sigmoid,
     SiLU,
     Softmax,
+    Softmin,
     Softplus,
     Tanh,
 )

@@ -558,6 +558,14 @@ class Softmax(Module):
         return F.softmax(input, self.dim)
 
 
+class Softmin(Softmax):
+    """Makes weights that are largest for the smallest."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Make them."""
+        return F.softmin(input, self.dim)
+
+
 class Flatten(Module):
     """Makes one axis of several."""
 
