@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -60,6 +61,82 @@ def parameters(answer: object, says: dict[str, str]) -> str | None:
         if wrong:
             return wrong
     return None
+
+
+def _model_of_heads(H: int, questions: list[list[set[int]]], says: dict[str, str]) -> Callable:
+    """Return the share of right answers of a model without some heads.
+
+    For each question there are the sets of heads of which one is needed, as a whole.
+    """
+
+    def share_right(removed: Iterable[int]) -> float:
+        if isinstance(removed, int):
+            raise AnswerError(says["a_list"])
+        gone = set(map(int, removed))
+        if not gone <= set(range(H)):
+            raise AnswerError(says["no_such_head"].format(head=max(gone, key=abs), H=H))
+        return sum(any(not ways & gone for ways in question) for question in questions) / len(questions)
+
+    return share_right
+
+
+def _what_it_hides_behind(share_right: Callable, head: int, H: int) -> tuple[int, ...] | None:
+    """Return the fewest other heads without which removing a head costs; None if it never does."""
+    others = [h for h in range(H) if h != head]
+    choices = (choice for n in range(H) for choice in combinations(others, n))
+    return next((gone for gone in choices if share_right([*gone, head]) < share_right(gone)), None)
+
+
+def _read_heads(answer: object, H: int, says: dict[str, str]) -> set[int]:
+    """Read a list of heads, or a True or False for each head."""
+    got = numbers(list(answer) if isinstance(answer, (set, frozenset)) else answer)
+    plain = (
+        answer.tolist() if hasattr(answer, "tolist") else list(answer) if isinstance(answer, Iterable) else []
+    )
+    if len(plain) == H and all(type(one) is bool for one in plain):
+        return {h for h in range(H) if plain[h]}
+    heads = set(got.flatten().tolist())
+    if got.ndim != 1 or not heads <= set(range(H)):
+        raise AnswerError(says["no_heads"].format(H=H))
+    return set(map(int, heads))
+
+
+def hiding(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the search for heads whose removal costs nothing until others are removed."""
+    models = [
+        (4, [[{0}], [{1}, {3}]]),  # 1 and 3 do the same, 2 does nothing
+        (5, [[{0}, {2}, {4}], [{1}]]),  # three do the same
+        (4, [[{0}], [{0}, {1}], [{3}]]),  # 0 costs, and 1 can do a part of what it does
+        (5, [[{0, 1}, {2, 3}], [{4}]]),  # 0 works with 1, or else 2 with 3
+        (3, [[{0}], [{1}], [{2}]]),  # none hides
+        (6, [[{5}, {0, 1, 2}], [{3}]]),
+    ]
+    for n, (H, questions) in enumerate(models):
+        share_right = _model_of_heads(H, questions, says)
+        got = _read_heads(call(listed(answer), share_right, H), H, says)
+        behind = {head: _what_it_hides_behind(share_right, head, H) for head in range(H)}
+        words = _wrongly_hiding(got, behind, share_right, says)
+        if words:
+            return (says["right_at_first"].format(H=H) if n else "") + words
+    return None
+
+
+def _wrongly_hiding(got: set[int], behind: dict, share_right: Callable, says: dict[str, str]) -> str | None:
+    """Say which head should not be among those found, or is missing; None if they are right."""
+    for head in sorted(got):
+        if not behind[head]:
+            return says["does_nothing" if behind[head] is None else "costs_alone"].format(head=head)
+    missing = [head for head in behind if behind[head] and head not in got]
+    if not missing:
+        return None
+    head, others = missing[0], [h for h in behind if h != missing[0]]
+    if len(behind[head]) > 1:
+        return says["more_than_one"].format(head=head)
+    if share_right(others) == share_right(behind):
+        return says["in_company"].format(head=head)
+    if not got:
+        return says["none_found"]
+    return says["behind_another"].format(head=head, other=behind[head][0])
 
 
 def _heads(x: Tensor, H: int) -> Tensor:

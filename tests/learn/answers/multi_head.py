@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -19,7 +20,48 @@ def sizes(C, H, Hkv, bias):
     return sum(C * n + bias * n for n in (C, Hkv * D, Hkv * D)) + C * C + bias * C
 
 
-CACHE = {"own": 2 * 24 * 4096 * 32 * 128 * 2, "grouped": 3 * 2**27, "one": 3 * 2**24}
+def in_all_company(share_right, H):
+    """Try each head that costs nothing alone with every choice of others."""
+    found = []
+    for head in range(H):
+        if share_right([head]) < share_right([]):
+            continue
+        others = [h for h in range(H) if h != head]
+        choices = [gone for n in range(H) for gone in combinations(others, n)]
+        if any(share_right([*gone, head]) < share_right(gone) for gone in choices):
+            found.append(head)
+    return found
+
+
+def by_bits(share_right, H):
+    share = [share_right([h for h in range(H) if n >> h & 1]) for n in range(2**H)]
+    never = [all(share[n | 1 << h] == share[n] for n in range(2**H)) for h in range(H)]
+    return np.array([h for h in range(H) if share[1 << h] == share[0] and not never[h]], dtype=int)
+
+
+def by_what_is_kept(share_right, H):
+    """A head does something if some smallest set of heads that is as good as all of them, or some of them, has it."""
+
+    def helps(head, kept):
+        without = [h for h in range(H) if h not in kept]
+        if share_right([*without, head]) < share_right(without):
+            return True
+        return any(helps(head, kept - {h}) for h in kept - {head})
+
+    return [h for h in range(H) if share_right([h]) == share_right([]) and helps(h, set(range(H)))]
+
+
+def in_pairs(share_right, H):
+    """Remove two at a time."""
+    free = [h for h in range(H) if share_right([h]) == share_right([])]
+    pairs = [pair for pair in combinations(free, 2) if share_right(pair) < share_right([])]
+    return sorted({h for pair in pairs for h in pair})
+
+
+def by_itself(share_right, H):
+    """Remove all others at once."""
+    free = [h for h in range(H) if share_right([h]) == share_right([])]
+    return [h for h in free if share_right([g for g in range(H) if g != h]) > share_right(range(H))]
 
 
 def split(x, H):
@@ -344,7 +386,15 @@ def all_heads(x, w_qkv, w_o, b_o, H, n):
 RIGHT = {
     "5.1": [[4, 8, 0.5], (4.0, 8.0, 1 / 2), [4, 8, Fraction(1, 2)], np.array([4, 8, 0.5]), torch.tensor([4, 8, 0.5])],
     "5.2": [counted, sizes, lambda C, H, G, b: 2 * C * (C + b) + 2 * C // H * G * (C + b), lambda C, H, G, b: torch.tensor(sizes(C, H, G, b))],
-    "5.3": [CACHE, {n: float(x) for n, x in CACHE.items()}, {n: torch.tensor(x) for n, x in CACHE.items()}, {n: np.float64(x) for n, x in CACHE.items()}],
+    "5.3": [
+        in_all_company,
+        lambda right, H: tuple(in_all_company(right, H)),
+        lambda right, H: set(in_all_company(right, H)),
+        lambda right, H: torch.tensor(in_all_company(right, H)),
+        lambda right, H: [h in in_all_company(right, H) for h in range(H)],
+        by_bits,
+        by_what_is_kept,
+    ],
     "5.4": [
         undeal,
         undeal_loop,
@@ -426,20 +476,23 @@ WRONG = [
     ("5.2", lambda C, H, G, b: (3 * C + C // H * G) * (C + b), "keys and values are both shared"),
     ("5.2", lambda C, H, G, b: (C + 3 * C // H * G) * (C + b), "three matrices are narrower"),
     ("5.2", lambda C, H, G, b: [1, 2], "one number is asked"),
-    ("5.3", {n: x // 2 for n, x in CACHE.items()}, "a factor of 2 is missing"),
-    ("5.3", {n: x // 4 for n, x in CACHE.items()}, "both factors are missing"),
-    ("5.3", {n: x * 2 for n, x in CACHE.items()}, "a factor of 2 is too much"),
-    ("5.3", CACHE | {"grouped": 3 * 2**29}, "queries are not kept"),
-    ("5.3", CACHE | {"grouped": 3 * 2**24}, "that is one head"),
-    ("5.3", CACHE | {"one": 3 * 2**12}, "that is one position"),
-    ("5.3", CACHE | {"one": 2**21}, "that is one layer"),
-    ("5.3", CACHE | {"own": 2**26}, "own: that is one layer"),
-    ("5.3", CACHE | {"own": 3 * 2**24}, "own: that is one head"),
-    ("5.3", CACHE | {"grouped": 3 * 2**26}, "32 / 8 = 4 heads"),
-    *(("5.3", {n: x / unit for n, x in CACHE.items()}, "own: that is in a larger unit") for unit in (2**10, 2**20, 2**30, 1e3, 1e6, 1e9)),
-    ("5.3", CACHE | {"grouped": 0.4}, "grouped: that is in a larger unit"),
-    ("5.3", CACHE | {"one": 48}, "one: that is in a larger unit"),
-    ("5.3", CACHE | {"one": 5}, "one: multiply what is kept"),
+    ("5.3", lambda right, H: [h for h in range(H) if right([h]) == right([])], "head 2 does nothing"),
+    ("5.3", lambda right, H: [h for h in range(H) if right([h]) < right([])], "head 0 does not hide"),
+    ("5.3", lambda right, H: list(range(H)), "head 0 does not hide"),
+    ("5.3", lambda right, H: [], "Removing one at a time cannot show it"),
+    ("5.3", in_pairs, "for a model of 5 heads: head 0 is missing: more than one other head does the same"),
+    ("5.3", lambda right, H: in_all_company(right, H) if H == 5 else in_pairs(right, H), "for a model of 4 heads: some heads hide here"),
+    ("5.3", by_itself, "head 0 is missing: on its own"),
+    ("5.3", lambda right, H: in_all_company(right, H)[:1], "head 3 is missing: removing it alone costs nothing, but without head 1 it does"),
+    ("5.3", lambda right, H: in_all_company(right, H)[:2], "head 4 is missing: more than one other head does the same"),
+    ("5.3", lambda right, H: [1, 3], "for a model of 5 heads: head 1 does not hide"),
+    ("5.3", lambda right, H: [h + 1 for h in in_all_company(right, H)], "counted from 0 and below 4"),
+    ("5.3", lambda right, H: [h for h in range(H) if right(h) == right([])], "takes a list of heads"),
+    ("5.3", lambda right, H: [h for h in range(1, H + 1) if right([h]) == right([])], "without head 4, but there are 4 heads"),
+    ("5.3", lambda right, H: [[1, 3]], "return one list of heads"),
+    ("5.3", lambda right, H: [1, 4], "return one list of heads"),
+    ("5.3", lambda right, H: "1, 3", "the answer must hold numbers"),
+    ("5.3", lambda right, H: 2, "return one list of heads"),
     ("5.4", merge, "this puts head after head"),
     ("5.4", flat, "mixes the tokens"),
     ("5.4", lambda x: x.permute(0, 3, 2, 1).reshape(x.shape[0], x.shape[2], -1), "the tokens stand behind the coordinates"),
