@@ -72,6 +72,7 @@
     const written = make("div", { class: "pa-editor" }), leave = make("p", { class: "pa-leave", id }, HOW_TO_LEAVE);
     const changed = new Set();   // who wants to know that the text has changed
     let view = null, text = kept.get(key) || facts.source;
+    written.addEventListener("keydown", (event) => event.stopPropagation());   // "/" is the page's key for its search
 
     function keep(now) {
       text = now;
