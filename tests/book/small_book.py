@@ -132,7 +132,7 @@ PRACTICE = [
     text("# 1. The RNN bottleneck\n\n## Exercises"),
     *exercise("def answer(x):\n    return ...", "1.1", "Exercise 1.1: A whole network"),
     *exercise("answer = [..., ...]", "1.8", "Exercise 1.8: Sixteen times as wide"),
-    *exercise("answer = [..., ..., ...]", "3.1", "Exercise 3.1: Scores by hand"),
+    *exercise("answer = [..., ..., ...]", "3.1", "Exercise 3.1: The query behind the scores"),
     *exercise("answer = [...]", "4.8", "Exercise 4.8: One matrix for both"),
     *exercise("answer = {...}", "6.6", "Exercise 6.6: Which of them leak"),
     *exercise("answer = {...}", "1.5", "Exercise 1.5: Path lengths"),

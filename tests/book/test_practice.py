@@ -162,11 +162,11 @@ def test_verdicts_are_those_of_python(chapter):
         ("1.8", ["0,011", "18/10"], "✓ Passed."),
         ("1.8", ["0.004", "2"], "✗ Not yet: share: that is what is left with 64 numbers."),
         ("1.8", ["0.03", "1.8"], "✗ Not yet: share: not that."),
-        ("3.1", ["4", "8", "8"], "✗ Not yet: these are the scores of apple"),
-        ("3.1", ["4", "16/2", ".2"], "✗ Not yet: phone is too small."),
+        ("3.1", ["-2", "-1", "6"], "✗ Not yet: −1 and 6 are scores"),
+        ("3.1", ["-2", "-5/2", ".2"], "✗ Not yet: second: not that."),
         ("1.5", ["99", "33", "1"], "✗ Not yet: convolution: the windows overlap"),
         ("1.5", ["99", "99", "7"], "✗ Not yet: attention: every word attends"),
-        ("3.1", ["4", "8", "16"], "✓ Passed."),
+        ("3.1", ["-2", "−2,5", "6/4"], "✓ Passed."),
         ("4.8", [".05", "3/4", "1", "3e-3", "0,003", "0.003"], "✓ Passed."),
         ("6.6", ["true", "false", "true", "false", "true", "false"], "✓ Passed."),
     ],
@@ -198,7 +198,7 @@ def test_the_button_checks_too_and_the_next_attempt_counts(read):
     [
         ("1.8", ["a tenth", "1.8"], "share: This cannot be read as a number."),
         ("1.8", ["0.011", "180%"], "times: Write it without a per cent sign"),
-        ("3.1", ["4", "", "16"], "apple: Nothing is written here yet."),
+        ("3.1", ["-2", "", "1.5"], "first: Nothing is written here yet."),
         ("6.6", ["true", "true", "", "true", "true", "true"], "c: Nothing is written here yet."),
     ],
 )
@@ -290,7 +290,7 @@ def test_progress_is_kept_and_counted_on_all_pages(read):
     line = page.locator(".pa-record p")
     assert line.inner_text().startswith(f"Solved in this chapter: 0 of 11; in the book: 0 of {total}.")
     answer(page, "1.8", "0.011", "1.8")
-    answer(page, "3.1", "4", "8", "16")
+    answer(page, "3.1", "-2", "-2.5", "1.5")
     assert line.inner_text().startswith(f"Solved in this chapter: 1 of 11; in the book: 2 of {total}.")
     page.reload()
     assert block(page, "1.8").get_by_text("✓ solved").is_visible()
@@ -416,8 +416,8 @@ def test_an_older_page_in_another_tab_is_understood_and_not_answered(read):
     older.evaluate(STORE, FORMER)
     page.get_by_text("in the book: 2 of").wait_for()
     assert kept(page) == FORMER, "the older page would put its numbers back, and so on"
-    answer(page, "3.1", "4", "8", "16")
-    scores = {"scores-by-hand": {"attempts": 1, "passed": True}}
+    answer(page, "3.1", "-2", "-2.5", "1.5")
+    scores = {"query-behind-the-scores": {"attempts": 1, "passed": True}}
     assert kept(page) == BY_NAME | {"exercises": BY_NAME["exercises"] | scores}
 
 
@@ -426,7 +426,7 @@ def test_what_a_newer_page_has_kept_stays(read):
     newer = BY_NAME | {"format": 3}
     page.evaluate(STORE, newer)
     page.reload()
-    assert answer(page, "3.1", "4", "8", "16").startswith("✓ Passed.")
+    assert answer(page, "3.1", "-2", "-2.5", "1.5").startswith("✓ Passed.")
     assert block(page, "3.1").get_by_text("✓ solved").is_visible()
     assert kept(page) == newer
 
@@ -501,7 +501,7 @@ def test_without_script_there_are_the_code_and_the_hints(chromium, small):
 def test_axe_finds_no_violation(read, scheme, options):
     page = read(color_scheme=scheme, **options)
     answer(page, "1.8", "0.011", "1.8")
-    answer(page, "3.1", "4", "8", "8")
+    answer(page, "3.1", "-2", "-1", "6")
     answer(page, "1.5", "x", "1", "1")
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]

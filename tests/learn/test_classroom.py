@@ -33,9 +33,9 @@ from attnlib.learn.classroom.watch import PAUSE, Watch, end_descendants, fits
 
 ROOT = Path(__file__).parents[2]
 IDS = {exercise.name: exercise.id for exercise in bank.exercises().values()}
-FIRST, SECOND = IDS["scores-by-hand"], IDS["keep-or-replace"]
+FIRST, SECOND = IDS["query-behind-the-scores"], IDS["keep-or-replace"]
 START = "from attnlib.learn import check\n"
-SOLVED = f'{START}check("{FIRST}", [4, 8, 16])'
+SOLVED = f'{START}check("{FIRST}", [-2, -2.5, 1.5])'
 WRONG = f'{START}check("{SECOND}", lambda old, new, keep: keep * new + (1 - keep) * old)'
 
 
@@ -409,8 +409,8 @@ def test_a_listener_writes_each_mark_once(tmp_path):
 def test_check_is_heard_whatever_it_says(capsys):
     heard, on = [], [True]
     sys.addaudithook(lambda event, said: heard.append(said) if on and event == "attnlib.check" else None)
-    check(FIRST, [4, 8, 16], record=False)
-    check(FIRST, [4, 8, 17], record=False)
+    check(FIRST, [-2, -2.5, 1.5], record=False)
+    check(FIRST, [-2, -2.5, 2], record=False)
     check(FIRST, ...)
     on.clear()  # a hook cannot be taken away
     assert [one[:2] for one in heard] == [(FIRST, True), (FIRST, False)]

@@ -16,17 +16,17 @@ def _alone(monkeypatch, tmp_path):
 
 
 def test_a_right_answer_passes_is_kept_and_teaches(capsys):
-    check("3.1", [4, 8, 16])
-    assert capsys.readouterr().out.startswith("✓ Exercise 3.1 passed. phone scores itself highest")
-    assert record.load()["exercises"] == {"scores-by-hand": {"attempts": 1, "passed": True}}
+    check("3.1", [-2, -2.5, 1.5])
+    assert capsys.readouterr().out.startswith("✓ Exercise 3.1 passed. apple is buy twice over")
+    assert record.load()["exercises"] == {"query-behind-the-scores": {"attempts": 1, "passed": True}}
 
 
 def test_a_wrong_answer_gets_its_mistake_and_counts_as_an_attempt(capsys):
-    check("3.1", [4, 8, 8])
-    check("3.1", [4, 8, 16])
+    check("3.1", [-2, -1, 6])
+    check("3.1", [-2, -2.5, 1.5])
     check("3.1", [0, 0, 0])
-    assert "✗ Exercise 3.1 not yet: these are the scores of apple" in capsys.readouterr().out
-    assert record.load()["exercises"] == {"scores-by-hand": {"attempts": 3, "passed": True}}
+    assert "✗ Exercise 3.1 not yet: −1 and 6 are scores" in capsys.readouterr().out
+    assert record.load()["exercises"] == {"query-behind-the-scores": {"attempts": 3, "passed": True}}
 
 
 @pytest.mark.parametrize("blank", [..., None, [], [..., 8, 16], {"scores": ...}, {}, lambda *a: ...])
@@ -228,7 +228,7 @@ def test_an_exercise_that_is_not_named_by_text_is_refused(came, capsys):
 
 
 def test_solutions_can_check_without_keeping(capsys):
-    check("3.1", [4, 8, 16], record=False)
+    check("3.1", [-2, -2.5, 1.5], record=False)
     assert "passed" in capsys.readouterr().out
     assert record.load()["exercises"] == {}
 
@@ -238,7 +238,7 @@ def test_hints_come_one_at_a_time_and_end(capsys):
         hint("3.1")
     first, second, third = capsys.readouterr().out.strip().split("\n")
     assert first.startswith("○ Exercise 3.1, hint 1 of 2. A score is a dot product")
-    assert second.startswith("○ Exercise 3.1, hint 2 of 2. phone is (0, 4)")
+    assert second.startswith("○ Exercise 3.1, hint 2 of 2. Draw buy and apple.")
     assert second == third
     assert second.endswith("(The last hint; the solutions page has a worked answer.)")
     hint("98.8")
@@ -247,7 +247,7 @@ def test_hints_come_one_at_a_time_and_end(capsys):
 
 def test_an_unusable_progress_file_is_told_and_kept(capsys, tmp_path):
     (tmp_path / "progress.json").write_text("{broken")
-    check("3.1", [4, 8, 16])
+    check("3.1", [-2, -2.5, 1.5])
     out = capsys.readouterr().out
     assert "passed" in out
     assert "Progress was left alone" in out

@@ -134,7 +134,7 @@ def test_the_home_folder_can_be_written_as_a_tilde(monkeypatch, tmp_path):
 def test_without_a_home_folder_the_page_goes_on_and_says_what_to_set(homeless, monkeypatch, capsys, variable):
     if variable:
         monkeypatch.setenv("ATTNLIB_HOME", variable)
-    check("3.1", [4, 8, 16])
+    check("3.1", [-2, -2.5, 1.5])
     progress()
     main(["doctor"])
     passed, *table, doctor = capsys.readouterr().out.rstrip().split("\n")
@@ -216,11 +216,11 @@ def test_a_file_that_windows_does_not_let_go_is_replaced_when_it_does(file, monk
     monkeypatch.setattr(sys, "platform", "win32")
     assert record.save_attempt("scores-by-hand", passed=True) == ""
     assert next(refusals, None) is None
-    assert attempts(file) == {"scores-by-hand": 1}
+    assert attempts(file) == {"query-behind-the-scores": 1}
 
 
 def test_the_table_counts_by_chapter(file, capsys):
-    record.save_attempt("scores-by-hand", passed=True)
+    record.save_attempt("query-behind-the-scores", passed=True)
     record.save_attempt("softmax-without-overflow", passed=False)
     record.save_quiz("3", 5)
     progress()
@@ -396,7 +396,7 @@ def test_the_folder_is_the_users_own(monkeypatch, tmp_path):
 
 
 def test_from_the_command_line(file, capsys):
-    record.save_attempt("scores-by-hand", passed=True)
+    record.save_attempt("query-behind-the-scores", passed=True)
     main(["progress"])
     own = [id for id in bank.exercises() if id.startswith("3.")]
     assert f"1 of {len(own)}" in capsys.readouterr().out

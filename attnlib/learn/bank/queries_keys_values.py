@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from itertools import product
 
@@ -10,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnlib.experiments.queries_keys_values.black_boxes import BOXES
 from attnlib.functional import attention, attention_weights
 from attnlib.learn.calling import AnswerError, call, tell_error
 from attnlib.learn.grading import by_cases, close, compare, normal, numbers, scalar
@@ -544,3 +546,43 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
             words = says["several"].format(count=len(said), one=said[0]) if len(said) > 1 else said[0]
             mistakes.append((_cross_attention(turn, size, axis), words))
     return by_cases(answer, right, cases, mistakes)
+
+
+# of the boxes of exercise 3.13, by the names of the functions in ``black_boxes.py``
+ARE_ATTENTION = "equal_weights", "sharp", "soft"
+ARE_NOT = "convolution", "soft_while_short", "not_divided", "over_queries"
+
+
+def _letters(answer: object, says: dict[str, str]) -> set[str]:
+    """Read letters of boxes: in a list, a tuple or a set, in one string, or as the keys that a dict has as true.
+
+    Raises:
+        AnswerError: If it holds something else, or a letter that no box has.
+    """
+    last = max(BOXES)
+    if isinstance(answer, dict):
+        answer = [name for name, is_one in answer.items() if is_one]
+    if isinstance(answer, str):
+        answer = re.findall(r"\w+", answer) if re.search(r"\W", answer) else list(answer)
+    if not isinstance(answer, (list, tuple, set, frozenset)) or not all(isinstance(n, str) for n in answer):
+        raise AnswerError(says["no_letters"].format(last=last))
+    named = {name.strip().lower() for name in answer}
+    if named - set(BOXES):
+        raise AnswerError(says["no_such_box"].format(name=min(named - set(BOXES)), last=last))
+    return named
+
+
+def not_attention(answer: object, says: dict[str, str]) -> str | None:
+    """Grade which of the boxes are not attention."""
+    called = {BOXES[name].__name__ for name in _letters(answer, says)}
+    if called == set(ARE_NOT):
+        return None
+    if not called:
+        return says["none"]
+    if len(called) == len(BOXES):
+        return says["all"]
+    if called == set(ARE_ATTENTION):
+        return says["the_others"]
+    wrongly = [says[kind] for kind in ARE_ATTENTION if kind in called]
+    missed = [says[kind] for kind in ARE_NOT if kind not in called]
+    return (wrongly + missed)[0]

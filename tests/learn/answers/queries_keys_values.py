@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from attnlib import attention
+from attnlib.experiments.queries_keys_values.black_boxes import BOXES
 from attnlib.scoring import additive_scores, dot_scores
 
 
@@ -235,8 +236,30 @@ def in_place_crossing(x, context, w_q, w_k, w_v):
     return (x @ w_q @ (context @ w_k).mT).softmax(-1) @ (context @ w_v)
 
 
+def probes(box, count=12):
+    """Return whether order does not matter, whether all tokens twice change nothing, and whether two are averaged."""
+    x = torch.randn(count, 3, generator=torch.Generator().manual_seed(2))
+    p = torch.randperm(count, generator=torch.Generator().manual_seed(3))
+    one, other, both = box(x[:1])[0], box(x[1:2])[0], box(x[:2])
+    way = other - one
+    shares = (both - one) @ way / (way @ way)
+    return (
+        torch.allclose(box(x[p]), box(x)[p], atol=1e-4),
+        torch.allclose(box(torch.cat([x[:2], x[:2]])), torch.cat([both, both]), atol=1e-4),
+        torch.allclose(both, one + shares[:, None] * way, atol=1e-4)
+        and bool(((shares > -1e-4) & (shares < 1.0001)).all()),
+    )
+
+
 RIGHT = {
-    "3.1": [[4, 8, 16], [[4, 8, 16]], {"buy": 4, "apple": 8, "phone": 16}, (4.0, 8.0, 16.0), np.array([4, 8, 16]), torch.tensor([4.0, 8, 16])],
+    "3.1": [
+        [-2, -2.5, 1.5],
+        [-2, [-2.5, 1.5]],
+        {"apple": -2, "first": -2.5, "second": 1.5},
+        (2 * -1.0, -1 - 6 / 4, 6 / 4),
+        np.linalg.solve([[1, 0, 0], [0, 1, 1], [0, 0, 4]], [-2, -1, 6]),
+        torch.tensor([-2.0, -2.5, 1.5]),
+    ],
     "3.2": [
         shifted_softmax,
         lambda s: torch.exp2((s - s.amax(-1, keepdim=True)) / math.log(2)) / torch.exp2((s - s.amax(-1, keepdim=True)) / math.log(2)).sum(-1, keepdim=True),
@@ -324,20 +347,38 @@ RIGHT = {
             (x @ w_q @ (context @ w_k).mT) * w_k.shape[-1] ** -0.5
         ).numpy() @ (context @ w_v).numpy(),
     ],
+    "3.13": [
+        ["b", "d", "f", "g"],
+        {"g", "f", "d", "b"},
+        ("G", "d", " b", "f"),
+        "bdfg",
+        "b, d, f and g".replace("and ", ""),
+        {name: name in "bdfg" for name in "abcdefg"},
+        [name for name, box in BOXES.items() if not all(probes(box))],
+    ],
 }  # fmt: skip
 
 WRONG = [
-    ("3.1", [4, 8, 8], "the scores of apple"),
-    ("3.1", [2, 4, 4], "the scores of buy"),
-    ("3.1", [16, 8, 4], "in the opposite order"),
-    ("3.1", [2.83, 5.66, 11.31], "divided by √2"),
-    ("3.1", [0.0, 0.0, 1.0], "after the softmax"),
-    ("3.1", [1.414, 2.828, 4.0], "lengths of the words"),
-    ("3.1", [0.707, 0.707, 1.0], "cosines"),
-    ("3.1", [4, 8, 4], "phone with itself is not its length"),
-    ("3.1", [4, 8], "the shape should be (3,), yours is (2,)"),
-    ("3.1", [4, 8, 15], "phone is too small"),
-    ("3.1", "4 8 16", "must hold numbers"),
+    ("3.1", [-2, 1.5, -2.5], "the two numbers of the query are exchanged"),
+    ("3.1", [-2, -1, 6], "−1 and 6 are scores"),
+    ("3.1", [-2, -7, 6], "four times the second number"),
+    ("3.1", [2, 2.5, -1.5], "every sign is turned round"),
+    ("3.1", [-(2**0.5), -2.5, 1.5], "these are raw scores"),
+    ("3.1", [2, -2.5, 1.5], "Can the one score be above 0"),
+    ("3.1", [-1, -2.5, 1.5], "but it is longer"),
+    ("3.1", [-4, -2.5, 1.5], "its length counts once"),
+    ("3.1", [2.5, -2.5, 1.5], "not between buy and phone"),
+    ("3.1", [1, -2.5, 1.5], "not one more each"),
+    ("3.1", [-2, -2.5, 24], "second: phone is (0, 4)"),
+    ("3.1", [-2, -2.5, -1.5], "second: phone scores above 0"),
+    ("3.1", [-2, 2.5, 1.5], "first: a sign is turned round"),
+    ("3.1", [-2, 0.5, 1.5], "the sum of the two numbers"),
+    ("3.1", [-2, -1, 1.5], "if buy were (1, 0)"),
+    ("3.1", [-3, -2.5, 1.5], "Which way does apple point"),
+    ("3.1", [-2, -2.5, 2], "their product with phone should be 6"),
+    ("3.1", [-2, -3, 1.5], "their product with buy should be −1"),
+    ("3.1", [-2, -2.5], "the shape should be (3,), yours is (2,)"),
+    ("3.1", "-2 -2.5 1.5", "must hold numbers"),
     ("3.2", naive_softmax, "[[1000.0, 1001.0]] gives NaN"),
     ("3.2", shifted_by(lambda s: s.mean(-1, keepdim=True)), "[[1000.0, 0.0], [1.0, 2.0]] gives NaN"),
     ("3.2", shifted_by(lambda s: s.amin(-1, keepdim=True)), "[[1000.0, 0.0], [1.0, 2.0]] gives NaN"),
@@ -348,7 +389,6 @@ WRONG = [
     ("3.2", torch.nn.Softmax(-1), "ready-made"),
     ("3.2", lambda s: (s - s.logsumexp(-1, keepdim=True)).exp(), "a function that takes the exponentials and their sum"),
     ("3.2", lambda s: torch.nn.functional.softmin(-s, -1), "ready-made"),
-    ("3.2", lambda s: torch.nn.Softmin(-1)(-s), "ready-made"),
     ("3.2", lambda s: torch.special.softmax(s, -1), "ready-made"),
     ("3.2", lambda s: torch.special.log_softmax(s, -1).exp(), "ready-made"),
     ("3.2", lambda s: (s - torch.special.logsumexp(s, -1, keepdim=True)).exp(), "ready-made"),
@@ -555,4 +595,22 @@ WRONG = [
     ("3.12", lambda x, h, w_q, w_k, w_v: x @ w_q @ (h @ w_k).mT / w_q.shape[1] ** 0.5 @ (h @ w_v), "the softmax is gone"),
     ("3.12", crossing(turn=lambda k: k.T), "it stopped"),
     ("3.12", in_place_crossing, "right, but it changes `w_q`"),
+    ("3.13", set(), "at least one of them"),
+    ("3.13", {"a": False}, "at least one of them"),
+    ("3.13", "", "at least one of them"),
+    ("3.13", "abcdefg", "not all"),
+    ("3.13", ["a", "c", "e"], "give the others"),
+    ("3.13", ["b", "c", "d", "f", "g"], "Is there a W_Q with which"),
+    ("3.13", ["b", "d", "e", "f", "g"], "if its queries are very long"),
+    ("3.13", ["a", "b", "d", "f", "g"], "allow for it"),
+    ("3.13", ["b", "d", "f"], "who stands next to whom"),
+    ("3.13", ["d", "f", "g"], "as long as the input is short"),
+    ("3.13", ["b", "d", "g"], "Give it every token twice"),
+    ("3.13", ["b", "f", "g"], "one token alone, then the other, then both"),
+    ("3.13", [name for name, box in BOXES.items() if not probes(box)[0]], "Give it every token twice"),
+    ("3.13", [name for name, box in BOXES.items() if not all(probes(box, 5))], "try more tokens"),
+    ("3.13", ["b", "h"], "there is no box h"),
+    ("3.13", [1, 3, 5, 6], "the letters of the boxes"),
+    ("3.13", list(BOXES.values())[3:], "the letters of the boxes"),
+    ("3.13", dict.fromkeys(BOXES, True), "not all"),
 ]  # fmt: skip
