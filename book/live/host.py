@@ -30,6 +30,7 @@ MOST = 20_000  # letters of text that a cell may show
 HERE = "<cell "  # how the file names of cells begin
 NO_INPUT = "input() waits for keys, and Python on the page gets none: write the value into the cell."
 NOT_HERE = "The page has Python's own modules, a small torch and attnlib; all else is in the notebook."
+SLOWER = " Python on the page is slower than in the notebook: if its loops do end, check it there."
 JUPYTER = "A line that begins with % or ! is Jupyter's own: it works in the notebook only."
 
 namespace: dict = {}
@@ -244,6 +245,9 @@ def judge(id: str, source: str) -> dict:
         verdict |= {"attempted": False, "error": error}
     if verdict["kind"] != "bad":
         return verdict
+    if " did not finish in " in verdict["text"]:  # the notebook's words, which may be wrong of a slow page
+        html = verdict["html"].removesuffix("</div>") + f"{SLOWER}</div>"
+        return told("bad", html, verdict["text"] + SLOWER) | {"attempted": False}
     if noted:
         return cannot(f"{noted[0]}.")
     lost = next(

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from attnlib.learn import bank, exercises
+from attnlib.learn import bank, calling, exercises
 from tests.book import ROOT
 
 
@@ -222,6 +222,14 @@ def test_what_the_small_torch_refuses_sends_to_the_notebook(host, known, monkeyp
     assert result["text"] == "torch.fft does not run on the page."
     assert result["html"] == "<p><code>torch.fft</code> does not run on the page.</p>"
     assert host.check(SOFTMAX, OVERFLOWS)["kind"] == "bad", "noted once, said once"
+
+
+def test_an_answer_that_takes_too_long_may_only_be_slow_here(host, known, monkeypatch):
+    monkeypatch.setattr(calling, "SECONDS", 0.2)
+    result = host.check(SOFTMAX, "def softmax(x):\n    while True:\n        pass")
+    assert (result["kind"], result["attempted"]) == ("bad", False)
+    assert result["text"].endswith(host.SLOWER)
+    assert result["html"].endswith(f"{host.SLOWER}</div>")
 
 
 def test_an_exercise_without_a_function_is_not_graded_here(host, known):

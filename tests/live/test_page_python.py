@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from attnlib.learn import bank
 from paying_attention.site import python, sharing
 from tests.book import ROOT
 from tests.book.conftest import Quiet
@@ -17,6 +18,7 @@ from tools.find_other_browsers import ADVICE, installable, installed
 
 pytestmark = pytest.mark.starts_process
 
+SOFTMAX = next(id for id, one in bank.exercises().items() if one.name == "softmax-without-overflow")
 PAGE = f"""<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Python</title>
 <meta http-equiv="Content-Security-Policy" content="{sharing.POLICY}">
 <script defer src="_static/python.js"></script></head><body></body></html>"""
@@ -171,6 +173,27 @@ def test_an_endless_loop_is_ended_after_five_seconds_the_page_lives_and_cells_ar
     assert 5000 <= looped["ms"] < 8000
     assert looped["ticks"] > 40, "the page stood still"
     assert shown(page, "x") == "3\n", "what had succeeded was run again, the rest was not"
+
+
+ENDLESS = """def softmax(scores):
+    total = 0
+    while True:
+        try:
+            total += 1
+        except Exception:
+            pass
+"""
+
+
+def test_an_answer_that_does_not_end_gets_the_notebooks_sentence_and_one_on_the_page(page):
+    result = page.evaluate("([id, source]) => pa.python.check(id, source)", [SOFTMAX, ENDLESS])
+    assert (result["kind"], result["attempted"], result["passed"]) == ("bad", False, False)
+    assert "did not finish in 5 s: look for a loop that nothing stops." in result["text"]
+    assert "slower" in result["html"]
+    empty = page.evaluate(
+        "([id, source]) => pa.python.check(id, source)", [SOFTMAX, "def softmax(x):\n    return ..."]
+    )
+    assert (empty["kind"], empty["attempted"]) == ("todo", False)
 
 
 def test_stop_ends_what_runs_and_what_waits(page):
