@@ -134,7 +134,13 @@
     return [said, ...(long ? [make("details", { class: "pa-trace" }, make("summary", {}, "How it came there"), make("pre", {}, text))] : [])];
   }
 
-  const show = (place, result) => place.append(...result.parts.map(({ type, data }) => DRAWS[type](data)), ...(result.error ? wrong(result.error) : []));
+  /** What is wider than its place scrolls, with the arrow keys too (as page.js has it for what was there at first). */
+  const reach = (place) => place.querySelectorAll("pre, .pa-drawn").forEach((node) => { if (node.scrollWidth > node.clientWidth || node.scrollHeight > node.clientHeight) node.tabIndex = 0; });
+
+  function show(place, result) {
+    place.append(...result.parts.map(({ type, data }) => DRAWS[type](data)), ...(result.error ? wrong(result.error) : []));
+    reach(place);
+  }
 
   // A bar is busy with one thing at a time; a press meanwhile stops what runs
 
@@ -309,6 +315,7 @@
       const shown = make("div", { class: "pa-solution", tabindex: "-1", role: "group", "aria-label": "A solution" }, solution.content.cloneNode(true));
       shown.append(make("p", {}, make("a", { href: solution.dataset.url }, "Why it is so: on the page of solutions")));
       block.append(shown);
+      reach(shown);
       tell();
       shown.focus();
     }
