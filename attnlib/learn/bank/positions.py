@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 
@@ -11,7 +10,7 @@ from torch import Tensor
 
 from attnlib.functional import attention
 from attnlib.learn.calling import call
-from attnlib.learn.grading import by_cases, name_number, normal, numbers, single
+from attnlib.learn.grading import by_cases, describe, name_number, normal, numbers, scalar, single
 from attnlib.masks import causal_mask
 from attnlib.positions import alibi_bias, rotary, sinusoidal
 
@@ -104,38 +103,152 @@ def _tried_orders(answer: Callable, x: Tensor) -> list[list[int]]:
     return tried
 
 
-def _shift(angle: Callable[[float, float], float]) -> Callable:
-    def matrix(k: float, theta: float) -> Tensor:
-        a = angle(k, theta)
-        return torch.tensor([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]], dtype=torch.float64)
-
-    return matrix
+def _angles(clock: Tensor) -> Tensor:
+    """Return where each hand of a clock points, from 0 to a whole turn; sines come first."""
+    return torch.atan2(clock[0::2], clock[1::2]) % math.tau
 
 
-def shift_matrix(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the matrix that moves a sinusoid by k positions."""
-    right = _shift(lambda k, theta: k * theta)
+def _frequencies(clock: Tensor, base: float) -> Tensor:
+    return base ** (-torch.arange(0, len(clock), 2).double() / len(clock))
+
+
+def _read_time(clock: Tensor, base: float, whole: Callable = torch.round) -> Tensor:
+    """Read the slowest hand, then let each faster one say it better: ``whole`` says how often that came round."""
+    angles, speeds, found = _angles(clock), _frequencies(clock, base), torch.tensor(0.0).double()
+    for angle, speed in zip(angles.flip(0), speeds.flip(0), strict=True):
+        turns = whole((found * speed - angle) / math.tau)
+        found = (angle + math.tau * turns.clamp(min=0)) / speed
+    return found
+
+
+def _clocks() -> list[tuple[Tensor, float]]:
+    """Return clocks that are a little off, and their bases; the first shows a position where no two mistakes meet."""
+    times = (
+        (4321.37, 8, 10_000.0),
+        (137.5, 4, 900.0),
+        (2.25, 16, 10_000.0),
+        (1800.81, 12, 3000.0),
+        (0.5, 6, 500.0),
+    )
+    cases = []
+    for n, (m, d, base) in enumerate((*times, (5200.62, 32, 2000.0))):
+        speeds = base ** (-torch.arange(0, d, 2).double() / d)
+        clock = torch.stack([(m * speeds).sin(), (m * speeds).cos()], -1).flatten()
+        cases.append((clock + 0.0005 * normal(d, seed=n).double().tanh(), base))
+    return cases
+
+
+def read_time(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the reading of a position, not a whole one, off the hands of a clock."""
+
+    def slowest(clock: Tensor, base: float) -> Tensor:
+        return _angles(clock)[-1] / _frequencies(clock, base)[-1]
+
+    def half_turns(clock: Tensor) -> Tensor:  # as math.atan has them
+        return torch.stack(
+            [torch.atan(clock[0::2] / clock[1::2]).sin(), torch.atan(clock[0::2] / clock[1::2]).cos()], -1
+        ).flatten()
+
+    def signed(clock: Tensor, base: float) -> Tensor:
+        angles, speeds = torch.atan2(clock[0::2], clock[1::2]), _frequencies(clock, base)
+        found = angles[-1] / speeds[-1]
+        for angle, speed in zip(angles.flip(0)[1:], speeds.flip(0)[1:], strict=True):
+            found = (angle + math.tau * torch.round((found * speed - angle) / math.tau)) / speed
+        return found
+
+    def other_speeds(clock: Tensor, base: float, power: float) -> Tensor:
+        return _read_time(clock, base**power)
+
     mistakes = [
-        (lambda k, t: right(k, t).mT, says["back"]),
-        (_shift(lambda k, t: k), says["no_theta"]),
-        (_shift(lambda k, t: t), says["no_k"]),
-        (_shift(lambda k, t: math.radians(k * t)), says["converted"]),
-        (lambda k, t: torch.eye(2), says["not_moved"]),
-        (lambda k, t: right(k, t).abs(), says["no_minus"]),
-        (lambda k, t: right(k, t) * torch.tensor([[1, 1], [-1, 1]]), says["no_minus"]),
-        (lambda k, t: right(k, t).flip(0), says["rows_swapped"]),
-        (lambda k, t: right(k, t).flip(1), says["columns_swapped"]),
-        (lambda k, t: right(k, t) * torch.tensor([[1, -1], [1, 1]]), says["two_minuses"]),
-        (_shift(lambda k, t: math.pi / 2 - k * t), says["sine_for_cosine"]),
-        (lambda k, t: right(k, t).flatten(), says["flat"]),
-        (lambda k, t: k * right(1, t), says["k_times"]),
-        (lambda k, t: right(1, t) ** k, says["powers_of_numbers"]),
-        (_shift(lambda k, t: k / t), says["divided"]),
-        (_shift(lambda k, t: k + t), says["added"]),
-        (_shift(lambda k, t: 2 * math.pi * k * t), says["two_pi"]),
-        (lambda k, t: right(k, t)[:, 1], says["clock"]),
+        (slowest, says["slowest_alone"]),
+        (lambda c, b: torch.atan2(c[-2], c[-1]) / _frequencies(c, b)[-1], says["slowest_alone"]),
+        (lambda c, b: _angles(c)[0], says["fastest_alone"]),
+        (lambda c, b: torch.atan2(c[0], c[1]), says["fastest_alone"]),
+        (signed, says["negative_angle"]),
+        (lambda c, b: torch.round(_read_time(c, b)), says["whole"]),
+        (lambda c, b: torch.floor(_read_time(c, b)), says["whole"]),
+        (lambda c, b: torch.ceil(_read_time(c, b)), says["whole"]),
+        (lambda c, b: _read_time(half_turns(c), b), says["half_turns"]),
+        (lambda c, b: _read_time(c.reshape(-1, 2).flip(-1).flatten(), b), says["sine_for_cosine"]),
+        (lambda c, b: _read_time(c, b, torch.floor), says["rounded_down"]),
+        (lambda c, b: (_angles(c) / _frequencies(c, b)).mean(), says["mean_of_hands"]),
+        (lambda c, b: (_angles(c) / _frequencies(c, b)).sum(), says["mean_of_hands"]),
+        (lambda c, b: other_speeds(c, b, 0.5), says["no_2"]),
+        (lambda c, b: other_speeds(c, 10_000.0, math.log(b, 10_000) ** 0), says["base_unused"]),
+        (lambda c, b: _read_time(c, b) + 1, says["from_one"]),
+        (lambda c, b: torch.rad2deg(_angles(c)[-1]) / _frequencies(c, b)[-1], says["degrees"]),
     ]
-    return by_cases(answer, right, [(3, 0.5), (1, 2.0), (-2, 0.3), (7, 0.1)], mistakes)
+    return by_cases(answer, _read_time, _clocks(), mistakes, read=scalar, tolerance=0.01)
+
+
+def _looking_back(
+    k: int, d: int, base: float, angle: Callable[[float, float], float] = lambda k, speed: k * speed
+) -> Tensor:
+    """Return the matrix that moves every hand of a clock by k positions."""
+    table = torch.zeros(d, d).double()
+    for n in range(0, d, 2):
+        a = angle(k, base ** (-n / d))
+        table[n, n] = table[n + 1, n + 1] = math.cos(a)
+        table[n, n + 1], table[n + 1, n] = math.sin(a), -math.sin(a)
+    return table
+
+
+def _in_halves(table: Tensor) -> Tensor:
+    """Return a matrix for clocks that have all sines first, then all cosines."""
+    order = _evens_first(len(table))
+    return table[order][:, order]
+
+
+def looking_back(answer: object, says: dict[str, str]) -> str | None:
+    """Grade the matrix with which a head attends k positions back, by a clock of many hands."""
+    right = _looking_back
+    mistakes = [
+        (lambda k, d, b: right(k, d, b).mT, says["ahead"]),
+        (lambda k, d, b: right(k, d, b, lambda k, speed: k), says["no_theta"]),
+        (lambda k, d, b: right(k, d, b, lambda k, speed: k / speed), says["divided"]),
+        (lambda k, d, b: right(k, d, b).mT.mT * 0 + torch.eye(d), says["not_moved"]),
+        (lambda k, d, b: right(1, d, b), says["no_k"]),
+        (lambda k, d, b: k * right(1, d, b), says["k_times"]),
+        (lambda k, d, b: right(1, d, b) ** k, says["powers_of_numbers"]),
+        (lambda k, d, b: right(k, d, b**0.5), says["no_2"]),
+        (lambda k, d, b: right(k, d, b**2), says["twice_2"]),
+        (lambda k, d, b: right(k, d, 10_000.0), says["base_unused"]),
+        (lambda k, d, b: right(k, d, b, lambda k, speed: math.radians(k * speed)), says["converted"]),
+        (lambda k, d, b: right(k, d, b, lambda k, speed: math.tau * k * speed), says["two_pi"]),
+        (lambda k, d, b: right(k, d, b).abs(), says["no_minus"]),
+        (lambda k, d, b: right(k, d, b) * (1 - 2 * torch.ones(d, d).triu(1).double()), says["two_minuses"]),
+        (lambda k, d, b: right(k, d, b) * torch.eye(d).double(), says["diagonal"]),
+        (lambda k, d, b: _in_halves(right(k, d, b)), says["halves"]),
+        (lambda k, d, b: _in_halves(right(k, d, b)).mT, says["halves"]),
+        (lambda k, d, b: _first_hand(right(k, d, b)), says["first_hand"]),
+        (lambda k, d, b: right(k, 2, b), says["one_hand"]),
+        (
+            lambda k, d, b: right(k, d, b)[range(d - 1, -1, -1)][:, range(d - 1, -1, -1)],
+            says["slowest_first"],
+        ),
+        (lambda k, d, b: right(k, d, b)[:, [n ^ 1 for n in range(d)]], says["columns_swapped"]),
+        (lambda k, d, b: right(k, d, b) / (d / 2), says["scaled"]),
+        (lambda k, d, b: right(k, d, b) / d**0.5, says["scaled"]),
+        (lambda k, d, b: right(k, d, b) * d**0.5, says["scaled"]),
+        (lambda k, d, b: torch.eye(d).roll(k, 0), says["features_moved"]),
+        (lambda k, d, b: torch.eye(d).roll(-k, 0), says["features_moved"]),
+    ]
+    cases = [
+        (3, 8, 300.0),
+        (1, 4, 10_000.0),
+        (7, 6, 50.0),
+        (0, 4, 1000.0),
+        (25, 16, 10_000.0),
+        (5, 2, 10_000.0),
+    ]
+    return by_cases(answer, right, cases, mistakes)
+
+
+def _first_hand(table: Tensor) -> Tensor:
+    """Leave the first hand's numbers alone, and no others."""
+    first = torch.zeros_like(table)
+    first[:2, :2] = table[:2, :2]
+    return first
 
 
 def _turn(angle: Callable = lambda m, theta: m * theta) -> Callable:
@@ -225,84 +338,63 @@ def regrouped(answer: object, says: dict[str, str]) -> str | None:
     return by_cases(answer, _evens_first, [(8,), (12,), (4,), (2,)], mistakes, read=_listed)
 
 
-def _at(x: Tensor, position: int, interleaved: bool = False) -> Tensor:
-    return rotary(x, torch.tensor([position]), interleaved=interleaved)
+BOXES = ("none", "table", "sinusoids", "ALiBi", "RoPE")
+ROWS = 64  # of a learned table
+WIDTH = 8
 
 
-def _step(
-    *,
-    query: int | None = 0,
-    key: int | None = 0,
-    again: bool = False,
-    values: bool = False,
-    interleaved: bool = False,
-) -> Callable:
-    """Return a cached step; ``query`` and ``key`` say how far off the new token is put, None for 0."""
+def _box(kind: str, seed: int) -> Callable[[Tensor], Tensor]:
+    """Return a head with weights of its own that gives the scores of tokens, with one positional encoding."""
+    w_q, w_k, table = (
+        normal(n, WIDTH, seed=3 * seed + m).double() for m, n in enumerate((WIDTH, WIDTH, ROWS))
+    )
 
-    def step(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, kept: Tensor) -> Tensor:
-        S = len(keys)
-        q = _at(q, 0 if query is None else S + query, interleaved)
-        k = _at(k, 0 if key is None else S + key, interleaved)
-        keys = rotary(keys) if again else keys
-        v = _at(v, S) if values else v
-        return attention(q, torch.cat([keys, k]), torch.cat([kept, v]))
+    def box(x: Tensor) -> Tensor:
+        if x.ndim != 2 or x.shape[1] != WIDTH:
+            raise ValueError(f"a box takes tokens (T, {WIDTH}), got {tuple(x.shape)}")
+        x, T = x.double(), len(x)
+        if kind == "table" and T > ROWS:
+            raise IndexError(f"position {ROWS} is out of range: the table has {ROWS} rows")
+        added = {
+            "table": lambda: table[:T],
+            "sinusoids": lambda: sinusoidal(T, WIDTH).double() / (1 + 2 * seed),
+        }
+        x = x + added[kind]() if kind in added else x
+        q, k = x @ w_q, x @ w_k
+        if kind == "RoPE":
+            q, k = (rotary(one, base=(10_000.0, 100.0, 500.0)[seed], interleaved=seed == 1) for one in (q, k))
+        scores = q @ k.mT / WIDTH**0.5
+        return scores + alibi_bias(8, T)[(0, 4, 7)[seed]].double() if kind == "ALiBi" else scores
 
-    return step
-
-
-def _step_mistakes(says: dict[str, str]) -> list[tuple[Callable, str]]:
-    """Return every mixture of the planted bugs, and the ways to count wrongly."""
-    offsets = {
-        (0, 0): "",
-        (None, None): says["word_at_0"],
-        (0, None): says["key_at_0"],
-        (None, 0): says["query_at_0"],
-        (-1, -1): says["word_too_early"],
-        (1, 0): says["query_too_far"],
-        (0, -1): says["key_too_early"],
-        (1, 1): says["word_too_far"],
-    }
-    found = []
-    for (query, key), again, values in itertools.product(offsets, (False, True), (False, True)):
-        bugs = [offsets[query, key], again and says["keys_turned_again"], values and says["value_turned"]]
-        said = [words for words in bugs if words]
-        if said:
-            words = said[0] if len(said) == 1 else says["more_than_one"].format(first=said[0])
-            found.append((_step(query=query, key=key, again=again, values=values), words))
-    return found
+    return box
 
 
-def _row(answer: object) -> Tensor:
-    got = numbers(answer)
-    return got[None] if got.ndim == 1 else got
-
-
-def cached_turn(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the repair of a step that keeps turned keys."""
-    cases = []
-    for S, D in ((6, 4), (1, 8), (11, 2)):
-        q, k, v = (normal(1, D, seed=n) for n in (0, 1, 2))
-        cases.append((q, k, v, rotary(normal(S, D, seed=3)), normal(S, D, seed=4)))
-
-    def at_width(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, kept: Tensor) -> Tensor:
-        off = keys.shape[1] - len(keys)
-        return _step(query=off, key=off)(q, k, v, keys, kept)
-
-    def value_first(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, kept: Tensor) -> Tensor:
-        keys = torch.cat([keys, _at(k, len(keys))])
-        return attention(_at(q, len(kept)), keys, torch.cat([v, kept]))
-
-    mistakes = [
-        *_step_mistakes(says),
-        (lambda q, k, v, a, b: _step(values=True)(q, k, v, a, rotary(b)), says["values_turned"]),
-        (lambda q, k, v, a, b: _step()(q * q.shape[1] ** 0.5, k, v, a, b), says["not_divided"]),
-        (at_width, says["at_width"]),
-        (_step(interleaved=True), says["neighbours"]),
-        (lambda q, k, v, a, b: attention(_at(q, len(a)), a, b), says["not_itself"]),
-        (value_first, says["value_first"]),
-        (lambda q, k, v, a, b: b[:1], says["from_the_corner"]),
-    ]
-    return by_cases(answer, _step(), cases, mistakes, read=_row)
+def whose_positions(answer: object, says: dict[str, str]) -> str | None:
+    """Grade a function that tells from its scores which positional encoding a head has."""
+    names, said, wrong = {name.lower(): name for name in BOXES}, [], []
+    order = [(kind, seed) for seed in range(3) for kind in BOXES]
+    for kind, seed in (*order[3:], *order[:3]):
+        name = call(answer, _box(kind, seed))
+        if not isinstance(name, str) or name.strip().lower() not in names:
+            return says["not_a_name"].format(got=repr(name) if isinstance(name, str) else describe(name))
+        said.append(names[name.strip().lower()])
+        if said[-1] != kind:
+            wrong.append((kind, said[-1]))
+    if not wrong:
+        return None
+    if len(set(said)) == 1:
+        return says["always_the_same"].format(name=said[0])
+    (kind, name), advice = (
+        wrong[0],
+        {
+            "none": says["no_positions_in_it"],
+            "table": says["table_ends"],
+            "sinusoids": says["clocks_added"],
+            "ALiBi": says["distance_alone"],
+            "RoPE": says["arrows_turned"],
+        },
+    )
+    return says["in_this_box"].format(kind=kind, name=name, number=len(wrong)) + advice[kind]
 
 
 def chosen_base(answer: object, says: dict[str, str]) -> str | None:

@@ -8,8 +8,6 @@ import numpy as np
 import torch
 from torch import allclose, tensor
 
-from attnlib import attention, causal_mask, rotary
-
 KNOWS = {"a": False, "b": False, "c": True, "d": False, "e": True, "f": False, "g": True}
 
 
@@ -97,25 +95,6 @@ def shift(k, theta):
     return [[c, s], [-s, c]]
 
 
-def shift_by_numpy(k, theta):
-    return np.array(
-        [[np.cos(k * theta), np.sin(k * theta)], [np.cos(k * theta + np.pi / 2), np.cos(k * theta)]]
-    )
-
-
-def shift_by_powers(k, theta):
-    one = tensor(shift(1, theta), dtype=torch.float64)
-    return torch.linalg.matrix_power(one, k)
-
-
-def shift_by_solving(k, theta):
-    def clock(m):
-        return tensor([[math.sin(m * theta)], [math.cos(m * theta)]], dtype=torch.float64)
-
-    two = torch.cat([clock(0), clock(1)], 1)
-    return torch.cat([clock(k), clock(k + 1)], 1) @ two.inverse()
-
-
 def turn(x, m, theta):
     a = m * theta
     c, s = a.cos(), a.sin()
@@ -160,61 +139,6 @@ def plus(x, m, theta):
     return torch.stack([x[:, 0] * c + x[:, 1] * s, x[:, 0] * s + x[:, 1] * c], 1)
 
 
-def step(at=len, key=len, again=False, values=False):
-    """The step with the new query at ``at(keys)`` and the new key at ``key(keys)``."""
-
-    def fn(q, k, v, keys, kept):
-        q, k = rotary(q, tensor([at(keys)])), rotary(k, tensor([key(keys)]))
-        v = rotary(v, tensor([len(keys)])) if values else v
-        keys = rotary(keys) if again else keys
-        return attention(q, torch.cat([keys, k]), torch.cat([kept, v]))
-
-    return fn
-
-
-def planted(q, k, v, keys, values):
-    q, k, v = rotary(q), rotary(k), rotary(v)
-    keys = torch.cat([rotary(keys), k])
-    values = torch.cat([values, v])
-    return attention(q, keys, values)
-
-
-def all_rows(q, k, v, keys, values):
-    """Put the new word into a row of its place, and turn the whole."""
-    S = len(keys)
-    q, k = (rotary(torch.cat([torch.zeros_like(keys), x]))[S:] for x in (q, k))
-    return attention(q, torch.cat([keys, k]), torch.cat([values, v]))
-
-
-def by_softmax(q, k, v, keys, values):
-    at = torch.full((1,), keys.shape[0])
-    keys, values = torch.vstack([keys, rotary(k, at)]), torch.vstack([values, v])
-    scores = (keys @ rotary(q, at)[0]) / q.shape[1] ** 0.5
-    return (scores.softmax(0)[:, None] * values).sum(0)
-
-
-def turned_back(q, k, v, keys, values):
-    """Bring the kept keys back to position 0, and turn everything anew."""
-    S = len(keys)
-    keys = torch.cat([rotary(keys, -torch.arange(S)), k])
-    return attention(rotary(q, tensor([S])), rotary(keys), torch.cat([values, v]))
-
-
-def value_first(q, k, v, keys, values):
-    at = tensor([len(keys)])
-    return attention(rotary(q, at), torch.cat([keys, rotary(k, at)]), torch.cat([v, values]))
-
-
-def from_the_corner(q, k, v, keys, values):
-    at = tensor([len(keys)])
-    keys, values = torch.cat([keys, rotary(k, at)]), torch.cat([values, v])
-    return attention(rotary(q, at), keys, values, causal_mask(1, len(keys), offset=0))
-
-
-def zero(keys):
-    return 0
-
-
 def base(context, d):
     return (context / (2 * math.pi)) ** (d / (d - 2))
 
@@ -230,9 +154,162 @@ def base_by_search(context, d):
     return low
 
 
-CLOCK = {"angle": 3, "turn": 628.3, "slowest": 47117}
 SLOPES = {"slope": 0.125, "distance": 37, "sixteen": 2**-1.5}
 FADE = {"twin": 8.02, "far": 2.24, "spread": 0.99, "holds": False}
+
+
+def position(clock, base, *, whole=torch.round, angles=None, start=None):
+    found = torch.tensor(0.0) if start is None else start(clock, base)
+    if angles is None:
+        angles = torch.atan2(clock[::2], clock[1::2]) % (2 * math.pi)
+    for i in range(len(clock) // 2 - 1, -1, -1):
+        theta = base ** (-2 * i / len(clock))
+        turns = whole((found * theta - angles[i]) / (2 * math.pi)).clamp(min=0)
+        found = (angles[i] + 2 * math.pi * turns) / theta
+    return found
+
+
+def signed_position(clock, base):
+    angles = torch.atan2(clock[::2], clock[1::2])
+    theta = base ** (-torch.arange(0, len(clock), 2) / len(clock))
+    found = angles[-1] / theta[-1]
+    for i in range(len(angles) - 2, -1, -1):
+        turns = ((found * theta[i] - angles[i]) / math.tau).round()
+        found = (angles[i] + math.tau * turns) / theta[i]
+    return found
+
+
+def position_plainly(clock, base):
+    clock, found = clock.tolist(), 0.0
+    for i in reversed(range(0, len(clock), 2)):
+        theta, angle = base ** (-i / len(clock)), math.atan2(clock[i], clock[i + 1])
+        angle += 2 * math.pi if angle < 0 else 0
+        found = (angle + 2 * math.pi * max(0, round((found * theta - angle) / (2 * math.pi)))) / theta
+    return found
+
+
+def position_by_complex(clock, base):
+    d = len(clock)
+    hands, m = torch.complex(clock[1::2], clock[::2]), 0.0
+    for i in range(d // 2 - 1, -1, -1):
+        theta = base ** (-2 * i / d)
+        off = (
+            (hands[i] * torch.exp(torch.tensor(-1j * m * theta))).angle().item()
+        )  # what the hand still has to turn
+        m = m + (off % math.tau if i == d // 2 - 1 else off) / theta
+    return m
+
+
+def position_by_search(clock, base):
+    speeds = base ** (-torch.arange(0, len(clock), 2).double() / len(clock))
+    where = torch.arange(0, 2 * math.pi / speeds[-1], 0.25).double()
+    for step in (0.25, 0.02, 0.002):
+        angles = where[:, None] * speeds
+        clocks = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+        best = where[(clocks @ clock).argmax()]
+        where = best + torch.linspace(-step, step, 41).double()
+    return best.clamp(min=0)
+
+
+def looking_back(k, d, base):
+    W = torch.zeros(d, d)
+    for i in range(d // 2):
+        a = k * base ** (-2 * i / d)
+        W[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = tensor(
+            [[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]
+        )
+    return W
+
+
+def looking_back_by_blocks(k, d, base):
+    angles = k * base ** (-torch.arange(0, d, 2) / d)
+    return torch.block_diag(*[tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles])
+
+
+def looking_back_numpy(k, d, base):
+    W = np.zeros((d, d))
+    for n in range(0, d, 2):
+        a = k * base ** (-n / d)
+        W[n : n + 2, n : n + 2] = np.cos(a) * np.eye(2) + np.sin(a) * np.array([[0, 1], [-1, 0]])
+    return W.tolist()
+
+
+def whose(box):
+    try:
+        box(torch.zeros(65, 8))
+    except IndexError:
+        return "table"
+    empty, equal = box(torch.zeros(9, 8)), box(torch.ones(9, 8))
+    if empty.abs().max() > 1e-9:
+        return "ALiBi" if allclose(empty[1:, 1:], empty[:-1, :-1]) else "sinusoids"
+    return "none" if allclose(equal, equal[0, 0]) else "RoPE"
+
+
+def whose_by_order(box):
+    """Puts random tokens into another order, and looks at symmetry."""
+    x, order = torch.randn(20, 8), torch.randperm(20)
+    if allclose(box(x[order]), box(x)[order][:, order]):
+        return "None"
+    empty = box(0 * x)
+    if not empty.any():
+        return "rope"
+    if allclose(empty, empty.T) and not empty.diagonal().any():
+        return "alibi"
+    try:
+        box(torch.zeros(100, 8))
+    except Exception:
+        return " Table "
+    return "sinusoids"
+
+
+def whose_by_differences(box):
+    def scores(*rows):
+        return box(tensor(rows, dtype=torch.float64))
+
+    one, other = [1.0] * 8, [0.5, -1.0, 2.0, 0.0, 1.0, 1.0, -2.0, 0.3]
+    try:
+        scores(*[one] * 70)
+    except IndexError:
+        return "table"
+    empty = scores(*[[0.0] * 8] * 12)
+    if empty.abs().sum() == 0:
+        a, b = scores(one, other), scores(other, one)
+        return "none" if abs(a[0, 1] - b[1, 0]) < 1e-9 else "RoPE"
+    return "ALiBi" if abs(empty[2, 3] - empty[7, 8]) < 1e-9 else "sinusoids"
+
+
+def whose_by_slope(box):
+    names = {}
+    try:
+        empty = box(torch.zeros(65, 8)).numpy()
+    except IndexError:
+        return "table"
+    names["ALiBi"] = np.allclose(np.diff(empty[0], 2), 0) and empty[0, 1] < 0
+    names["RoPE"] = not empty.any() and float(box(torch.ones(30, 8)).std()) > 1e-9
+    names["none"] = not empty.any() and not names["RoPE"]
+    return next((name for name, it_is in names.items() if it_is), "sinusoids")
+
+
+def renamed(old, new):
+    return lambda box: new if whose(box) == old else whose(box)
+
+
+def whose_without_the_end(box):
+    empty, equal = box(torch.zeros(9, 8)), box(torch.ones(9, 8))
+    if empty.abs().max() > 1e-9:
+        return "ALiBi" if allclose(empty[1:, 1:], empty[:-1, :-1]) else "sinusoids"
+    return "none" if allclose(equal, equal[0, 0]) else "RoPE"
+
+
+def whose_too_coarse(box):
+    name = whose(box)
+    return "none" if name == "ALiBi" and box(torch.zeros(2, 8)).abs().max() < 0.01 else name
+
+
+def whose_unprepared(box):
+    box(torch.zeros(65, 8))
+    return whose_without_the_end(box)
+
 
 RIGHT = {
     "8.1": [
@@ -243,12 +320,17 @@ RIGHT = {
     ],
     "8.2": [every_order, random_orders, swaps, by_matrix, swap_and_cycle, own_tokens],
     "8.3": [
-        CLOCK,
-        {"angle": 3.0, "turn": 200 * math.pi, "slowest": 2 * math.pi * 10000 ** (62 / 64)},
-        {"angle": tensor(3), "turn": np.float32(628), "slowest": 47000},
-        {"angle": Fraction(3), "turn": 630, "slowest": tensor(47117.2)},
+        position,
+        position_plainly,
+        position_by_complex,
+        position_by_search,
     ],
-    "8.4": [shift, shift_by_numpy, shift_by_powers, shift_by_solving],
+    "8.4": [
+        looking_back,
+        looking_back_by_blocks,
+        looking_back_numpy,
+        lambda k, d, base: torch.block_diag(*[tensor(shift(k, base ** (-n / d))) for n in range(0, d, 2)]),
+    ],
     "8.5": [
         SLOPES,
         {"slope": Fraction(1, 8), "distance": 37.0, "sixteen": 0.354},
@@ -269,7 +351,12 @@ RIGHT = {
         lambda d: np.arange(d).reshape(d // 2, 2).T.ravel(),
         lambda d: sorted(range(d), key=lambda i: (i % 2, i)),
     ],
-    "8.9": [step(), all_rows, by_softmax, turned_back],
+    "8.9": [
+        whose,
+        whose_by_order,
+        whose_by_differences,
+        whose_by_slope,
+    ],
     "8.10": [
         FADE,
         {"twin": tensor(7.97), "far": tensor(2.18), "spread": tensor(1.01), "holds": tensor(False)},
@@ -327,46 +414,59 @@ WRONG = [
     ("8.2", one_order([1, 0, 2, 3, 4, 5], lambda a, b: allclose(a, b, atol=1)), "is missed"),
     ("8.2", lambda fn, x: (fn(x.flip(0)) - fn(x).flip(0)).abs() > 1e-9, "return one bool"),
     ("8.2", one_order([5, 0, 4, 1, 3, 2], lambda a, b: allclose(a, b, atol=0.01)), "tolerance is too wide"),
-    ("8.3", CLOCK | {"angle": 30}, "that is hand 0"),
-    ("8.3", CLOCK | {"angle": 0.3}, "that is hand 2"),
-    ("8.3", CLOCK | {"angle": math.degrees(3)}, "in degrees"),
-    ("8.3", CLOCK | {"angle": 300}, "slower than hand 0"),
-    ("8.3", CLOCK | {"angle": 30 * 10000 ** (-1 / 8)}, "with the 2"),
-    ("8.3", CLOCK | {"angle": 1}, "the position times the frequency"),
-    ("8.3", CLOCK | {"angle": 0.1}, "multiply by the position"),
-    ("8.3", CLOCK | {"angle": 2.9}, "counted from 0"),
-    ("8.3", CLOCK | {"angle": math.sin(3)}, "its sine or cosine"),
-    ("8.3", CLOCK | {"turn": 0.01}, "that is its frequency"),
-    ("8.3", CLOCK | {"turn": 0.01 / math.tau}, "how many positions make a turn"),
-    ("8.3", CLOCK | {"turn": 20 * math.pi}, "that is hand 1"),
-    ("8.3", CLOCK | {"turn": 2000 * math.pi}, "that is hand 3"),
-    ("8.3", CLOCK | {"turn": 100}, "one radian"),
-    ("8.3", CLOCK | {"turn": 36000}, "not 360"),
-    ("8.3", CLOCK | {"slowest": 20000 * math.pi}, "never quite reaches"),
-    ("8.3", CLOCK | {"slowest": 10000 ** (62 / 64)}, "that is one radian"),
-    ("8.3", CLOCK | {"slowest": 2 * math.pi * 10000 ** (31 / 64)}, "with the 2"),
-    ("8.3", CLOCK | {"slowest": 6283}, "that is for d = 8"),
-    ("8.3", CLOCK | {"slowest": 12}, "which pair is the last"),
-    ("8.4", lambda k, t: np.transpose(shift(k, t)), "the matrix for (cos, sin) in this order"),
-    ("8.4", lambda k, t: shift(-k, t), "k positions back"),
-    ("8.4", lambda k, t: shift(k, 1), "the frequency of the hand is missing"),
-    ("8.4", lambda k, t: shift(1, t), "k is not used"),
-    ("8.4", lambda k, t: shift(math.radians(k), t), "in radians already"),
-    ("8.4", lambda k, t: torch.eye(2), "does not move the clock"),
-    ("8.4", lambda k, t: [[math.cos(k * t), math.sin(k * t)]] * 2, "is too"),
+    (
+        "8.3",
+        lambda c, b: torch.atan2(c[-2], c[-1]) % math.tau * b ** ((len(c) - 2) / len(c)),
+        "the slowest hand says alone",
+    ),
+    ("8.3", lambda c, b: torch.atan2(c[0], c[1]) % math.tau, "what the fastest hand shows"),
+    ("8.3", lambda c, b: torch.atan2(c[0], c[1]), "what the fastest hand shows"),
+    ("8.3", lambda c, b: position(c, b).round(), "it lies between two"),
+    ("8.3", lambda c, b: int(position(c, b)), "it lies between two"),
+    ("8.3", lambda c, b: position(c, b, whole=torch.floor), "Take the nearest"),
+    ("8.3", lambda c, b: position(c, b, angles=torch.atan(c[::2] / c[1::2]) % math.tau), "half a turn only"),
+    ("8.3", lambda c, b: position(c, b, angles=torch.atan2(c[1::2], c[::2]) % math.tau), "are swapped"),
+    ("8.3", lambda c, b: position(c, b**0.5), "with the 2"),
+    ("8.3", lambda c, b: position(c, 10_000.0), "10,000 is built in"),
+    ("8.3", lambda c, b: position(c, b) + 1, "count from 0"),
+    ("8.3", signed_position, "`atan2` is negative"),
+    (
+        "8.3",
+        lambda c, b: (
+            torch.atan2(c[::2], c[1::2]) % math.tau * b ** (torch.arange(0, len(c), 2) / len(c))
+        ).mean(),
+        "cannot be averaged",
+    ),
+    (
+        "8.3",
+        lambda c, b: torch.atan2(c[-2], c[-1]).rad2deg() % 360 * b ** ((len(c) - 2) / len(c)),
+        "in degrees",
+    ),
+    ("8.3", lambda c, b: c, "shape"),
+    ("8.4", lambda k, d, b: looking_back(k, d, b).T, "k positions ahead"),
+    ("8.4", lambda k, d, b: looking_back(-k, d, b), "k positions ahead"),
+    ("8.4", lambda k, d, b: torch.eye(d), "each position finds itself"),
+    ("8.4", lambda k, d, b: looking_back(1, d, b), "`k` is not used"),
+    ("8.4", lambda k, d, b: k * looking_back(1, d, b), "are not k times one move"),
+    ("8.4", lambda k, d, b: looking_back(1, d, b) ** k, "the power of each number"),
+    ("8.4", lambda k, d, b: looking_back(k, d, 1.0), "every hand is moved by k radians"),
+    ("8.4", lambda k, d, b: looking_back(k, d, b**0.5), "with the 2"),
+    ("8.4", lambda k, d, b: looking_back(k, d, 10_000), "10,000 is built in"),
+    ("8.4", lambda k, d, b: looking_back(math.radians(k), d, b), "leave out the conversion"),
+    ("8.4", lambda k, d, b: looking_back(math.tau * k, d, b), "leave out the 2 pi"),
+    ("8.4", lambda k, d, b: looking_back(k, d, b).abs(), "one of the two sines has a minus"),
+    ("8.4", lambda k, d, b: torch.diag(looking_back(k, d, b).diagonal()), "the cosines alone"),
+    ("8.4", lambda k, d, b: shift(k, 1.0), "W is (d, d)"),
+    ("8.4", lambda k, d, b: looking_back(k, d, b) / d**0.5, "no division is asked"),
     (
         "8.4",
-        lambda k, t: [[math.cos(k * t), math.sin(k * t)], [math.sin(k * t), math.cos(k * t)]],
-        "has a minus",
+        lambda k, d, b: looking_back(k, d, b)[[*range(0, d, 2), *range(1, d, 2)]][
+            :, [*range(0, d, 2), *range(1, d, 2)]
+        ],
+        "all sines first",
     ),
-    ("8.4", lambda k, t: shift(k, t)[::-1], "the rows are swapped"),
-    ("8.4", lambda k, t: np.ravel(shift(k, t)), "put them into two rows"),
-    ("8.4", lambda k, t: k * tensor(shift(1, t)), "the angle is k times theta"),
-    ("8.4", lambda k, t: tensor(shift(1, t)) ** k, "the power of each number"),
-    ("8.4", lambda k, t: shift(k, math.tau * t), "leave out the 2 pi"),
-    ("8.4", lambda k, t: shift(1, k + t), "you add k and theta"),
-    ("8.4", lambda k, t: [row[::-1] for row in shift(k, t)], "the columns are swapped"),
-    ("8.4", lambda k, t: [math.sin(k * t), math.cos(k * t)], "the clock at position k"),
+    ("8.4", lambda k, d, b: torch.eye(d).roll(k, 1), "that moves features"),
+    ("8.4", lambda k, d, b: looking_back(k, 8, 300.0), "right at first"),
     ("8.5", SLOPES | {"slope": -0.125}, "itself is positive"),
     ("8.5", SLOPES | {"slope": 2**-4}, "so head 3 is h = 3"),
     ("8.5", SLOPES | {"slope": 0.25}, "the first head has h = 1"),
@@ -434,40 +534,20 @@ WRONG = [
     ("8.8", lambda d: torch.eye(d)[[*range(0, d, 2), *range(1, d, 2)]], "as a matrix"),
     ("8.8", lambda d: [(i, i + 1) for i in range(0, d, 2)], "these are the pairs"),
     ("8.8", lambda d: [0, 2, 4, 6, 1, 3, 5, 7], "right at first"),
-    ("8.9", planted, "more than one thing is wrong. One is this: the new token is put at position 0"),
-    ("8.9", step(zero, zero), "the new token is put at position 0"),
-    ("8.9", step(zero), "the query is put at position 0"),
-    ("8.9", step(key=zero), "its own key is put at position 0"),
-    (
-        "8.9",
-        step(lambda keys: len(keys) - 1, lambda keys: len(keys) - 1),
-        "at the position of the last cached one",
-    ),
-    ("8.9", step(lambda keys: len(keys) + 1, lambda keys: len(keys) + 1), "one position too far"),
-    ("8.9", step(lambda keys: len(keys) + 1), "the query is put one position too far"),
-    ("8.9", step(key=lambda keys: len(keys) - 1), "the key is put one position too early"),
-    ("8.9", step(lambda keys: keys.shape[1], lambda keys: keys.shape[1]), "position D, the width"),
-    ("8.9", lambda q, k, v, a, b: step()(q * q.shape[-1] ** 0.5, k, v, a, b), "not divided by the root"),
-    ("8.9", step(again=True), "you turn them once more"),
-    ("8.9", step(values=True), "the value is turned too"),
-    ("8.9", step(again=True, values=True), "more than one thing is wrong"),
-    (
-        "8.9",
-        lambda q, k, v, a, b: attention(q, torch.cat([a, k]), torch.cat([b, v])),
-        "as if not turned",
-    ),
-    (
-        "8.9",
-        lambda q, k, v, a, b: attention(rotary(q, tensor([len(a)])), a, b),
-        "the new key and value are missing",
-    ),
-    (
-        "8.9",
-        lambda q, k, v, a, b: step()(q, k, v, a, b.mul_(1.5)) * 0 + step()(q, k, v, a, b / 1.5),
-        "it changes `b`",
-    ),
-    ("8.9", value_first, "its value first"),
-    ("8.9", from_the_corner, "begins in the corner"),
+    ("8.9", lambda box: "RoPE", "says RoPE of every box"),
+    ("8.9", lambda box: 3, "one of the five names, as text, got int 3"),
+    ("8.9", lambda box: "rotary", "got 'rotary'"),
+    ("8.9", lambda box: ["RoPE"], "got list"),
+    ("8.9", renamed("none", "RoPE"), "This box knows no positions"),
+    ("8.9", renamed("RoPE", "none"), "an arrow of length 0 stays 0"),
+    ("8.9", renamed("table", "sinusoids"), "with 65 tokens"),
+    ("8.9", renamed("sinusoids", "table"), "they go on at any length"),
+    ("8.9", renamed("sinusoids", "ALiBi"), "the same at equal offsets"),
+    ("8.9", renamed("ALiBi", "sinusoids"), "ALiBi is added to the scores"),
+    ("8.9", whose_without_the_end, "with 65 tokens"),
+    ("8.9", whose_too_coarse, "a slope may be small"),
+    ("8.9", whose_unprepared, "the table has 64 rows"),
+    ("8.9", lambda box: whose(lambda x: box(x[0])), "a box takes tokens (T, 8)"),
     ("8.10", FADE | {"twin": 64}, "not divided by √d"),
     ("8.10", FADE | {"twin": 1}, "not by 64"),
     ("8.10", FADE | {"twin": 0.01}, "unrelated pairs"),
