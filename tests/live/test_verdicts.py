@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
+import tomllib
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -14,9 +16,12 @@ from attnlib.learn import bank, judging
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.starts_process, pytest.mark.slow]
-FUNCTIONS = [
-    spec["id"] for table in judging.tables().values() for spec in table["exercise"] if spec["kind"] == "function"
-]  # fmt: skip
+FUNCTIONS = {
+    spec["id"]: spec["name"]
+    for table in judging.tables().values()
+    for spec in table["exercise"]
+    if spec["kind"] == "function"
+}
 # what an answer may ask for that the page does not have: it says so instead of grading
 LACKING = {
     "Tensor.requires_grad_", "torch.autograd.functional", "torch.linalg.eig", "torch.nn.MultiheadAttention",
@@ -59,11 +64,33 @@ def test_verdicts_are_those_of_the_notebook(topic):
     assert set(lacking) <= LACKING
 
 
-def test_at_least_sixty_functions_can_be_asked_on_the_page():
+def test_at_least_sixty_functions_can_be_asked_on_the_page_and_the_others_say_so_beforehand():
     done = {
         id
         for topic in bank.CHAPTERS.values()
         for (kind, id, _), (verdict, _, _) in verdicts(topic, True).items()
         if kind == "right" and verdict is None
     }
+    told = tomllib.loads((ROOT / "book" / "live" / "cannot.toml").read_text("utf8"))
+    assert {name for id, name in FUNCTIONS.items() if id not in done} == set(told)
     assert len(done & set(FUNCTIONS)) >= 60
+
+
+def test_it_runs_without_numpy_and_filelock():
+    paths = [ROOT / "book" / "live", ROOT, ROOT / "book" / "live" / "absent"]
+    code = """
+        from attnlib.learn import check
+        import numpy, torch
+        check("3.1", None)
+        try:
+            numpy.array([1.0])
+        except torch.missing.NotOnThePageError as error:
+            print(error)
+    """
+    run = subprocess.run(
+        [sys.executable, "-S", "-c", textwrap.dedent(code)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONIOENCODING": "utf8"},
+        capture_output=True, text=True, encoding="utf8", check=True,
+    )  # fmt: skip
+    assert "Not attempted yet" in run.stdout
+    assert "`numpy.array` does not run on the page, which has no NumPy" in run.stdout

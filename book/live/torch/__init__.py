@@ -123,7 +123,7 @@ def _assemble() -> None:
     Tensor.mH = property(shaping.adjoint)
     Tensor.real = property(elementwise.real)
     Tensor.imag = property(elementwise.imag)
-    names = {}
+    names = {}  # what `dir` lists of PyTorch: a name that is there and not here is refused, others are mistakes
     for line in Path(__file__).with_name("names.txt").read_text("utf8").splitlines():
         where, _, rest = line.partition(":")
         names[where] = set(rest.split())
