@@ -309,48 +309,72 @@ def own_leak_test(answer: object, says: dict[str, str]) -> str | None:
     return words
 
 
-def _attention(q: Tensor, k: Tensor, v: Tensor, power: float = -0.5) -> Tensor:
-    return (q @ k.mT * q.shape[-1] ** power).softmax(-1) @ v
+def _one_cut(run: Callable, x: Tensor) -> tuple[str, dict] | None:
+    """Change the second half at once, and compare the first; None if the two are the same."""
+    cut, changed = len(x) // 2, x.clone()
+    changed[cut:] = 2 * normal(*x[cut:].shape, seed=1)
+    return None if torch.equal(run(changed)[:cut], run(x)[:cut]) else ("one_cut", {})
 
 
-def _step(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor, power: float = -0.5) -> Tensor:
-    return _attention(q, torch.cat([keys, k]), torch.cat([values, v]), power)
+def _small_steps(run: Callable, x: Tensor) -> tuple[str, dict] | None:
+    """Change each row in turn by very little, and compare the outputs before it, to a tolerance."""
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j] += 0.001
+        moved = (run(changed)[:j] - run(x)[:j]).abs().amax(-1)
+        if moved.max() > 1e-4:
+            return "small_steps", {"j": j, "i": int(moved.argmax()), "change": moved.max().item()}
+    return None
 
 
-def _every_row(q: Tensor, k: Tensor, v: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    every_q, every_k, every_v = torch.cat([keys, q]), torch.cat([keys, k]), torch.cat([values, v])
-    return _attend(_closed)(every_q, every_k, every_v, causal_mask(len(every_k)))
+def _doubled(run: Callable, x: Tensor) -> tuple[str, dict] | None:
+    """Double all rows from each position on, and compare the outputs before it."""
+    for j in range(1, len(x)):
+        changed = x.clone()
+        changed[j:] *= 2
+        moved = (run(changed)[:j] != run(x)[:j]).any(-1)
+        if moved.any():
+            return "doubled", {"j": j, "i": int(moved.int().argmax())}
+    return None
 
 
-def cached_step(answer: object, says: dict[str, str]) -> str | None:
-    """Grade one step of attention with kept keys and values."""
-    cases = [
-        (
-            normal(1, D, seed=0),
-            normal(1, D, seed=3),
-            normal(1, Dv, seed=4),
-            normal(S, D, seed=1),
-            normal(S, Dv, seed=2),
-        )
-        for S, D, Dv in ((5, 3, 2), (2, 7, 5), (11, 2, 3))
-    ]
-    mistakes = [
-        (lambda q, k, v, a, b: _attention(q, a, b), says["new_missing"]),
-        (lambda q, k, v, a, b: v, says["new_alone"]),
-        (lambda q, k, v, a, b: b[:1], says["first_alone"]),
-        (partial(_step, power=0), says["no_scale"]),
-        (partial(_step, power=-1), says["no_root"]),
-        (lambda q, k, v, a, b: _step(k, k, v, a, b), says["key_as_query"]),
-        (lambda q, k, v, a, b: _attention(q, torch.cat([k, a]), torch.cat([b, v])), says["order"]),
-        (lambda q, k, v, a, b: _attention(q, torch.cat([a, k]), torch.cat([v, b])), says["order"]),
-        (_every_row, says["every_row"]),
-        (lambda *case: _step(*case)[0], says["no_row"]),
-        (lambda q, k, v, a, b: _step(q, k, v, a[1:], b[1:]), says["oldest_lost"]),
-        (lambda q, k, v, a, b: _step(q, k, v, a[:-1], b[:-1]), says["newest_lost"]),
-        (lambda q, k, v, a, b: _step(q, k, v, a, b) + v, says["value_on_top"]),
-        (lambda q, k, v, a, b: _attention(q, a, b) + v, says["added"]),  # as a + k and b + v
-    ]
-    return by_cases(answer, _step, cases, mistakes)
+def _leaks(run: Callable, x: Tensor) -> bool:
+    """Put other numbers into each row in turn, and compare every output before it, bit for bit."""
+    before = run(x)
+    for j in range(1, len(x)):
+        for n in range(8):
+            changed = x.clone()
+            changed[j] = (0.3, 2)[n % 2] * normal(x.shape[1], seed=10 * j + n)  # smaller ones, and larger
+            if not torch.equal(run(changed)[:j], before[:j]):
+                return True
+    return False
+
+
+def fool(answer: object, says: dict[str, str]) -> str | None:
+    """Grade a function that leaks, and that three weak tests call causal."""
+    for n, (T, C, size) in enumerate(((6, 4, 1.0), (9, 3, 0.3), (4, 2, 2.0), (5, 3, 0.5), (8, 5, 0.7))):
+        x = size * normal(T, C, seed=n)
+        x = x + 0.1 * x.sign()  # no number is nearer to 0 than 0.1, as the exercise says
+        where = says["right_at_first"].format(shape=(T, C)) if n else ""
+
+        def run(x: Tensor) -> Tensor:
+            got = numbers(call(answer, x.clone()))
+            if got.shape != x.shape:
+                raise AnswerError(says["shape"].format(wanted=tuple(x.shape), shape=tuple(got.shape)))
+            if not got.isfinite().all():
+                raise AnswerError(says["not_finite"])
+            return got
+
+        before, leaks = run(x), _leaks(run, x)
+        if not torch.equal(run(x), before):
+            return where + says["two_outputs"]
+        if not leaks:
+            return where + says["causal"]
+        found = _one_cut(run, x) or _small_steps(run, x) or _doubled(run, x)
+        if found:
+            name, told = found
+            return where + says[name].format(**told)
+    return None
 
 
 def _reached(mask: Tensor, layers: int) -> Tensor:

@@ -163,43 +163,33 @@ def by_derivatives(fn, x):
     return not table.triu(1).any()
 
 
-def step(use=None, scale=None):
-    def fn(q, k, v, keys, values):
-        all_k, all_v = (
-            (torch.cat([keys, k]), torch.cat([values, v])) if use is None else use(k, v, keys, values)
-        )
-        return (q @ all_k.T / (q.shape[-1] ** 0.5 if scale is None else scale)).softmax(-1) @ all_v
+def into_the_first(what, at=1):
+    """Add something of a later row to the first output."""
 
-    return fn
+    def leaking(x):
+        return torch.cat([x[:1] + what(x[at]), x[1:]])
 
-
-def loop_step(q, k, v, keys, values):
-    scores = [float(q[0] @ row) / math.sqrt(q.shape[1]) for row in [*keys, k[0]]]
-    e = [math.exp(s) for s in scores]
-    return [sum(w / sum(e) * row for w, row in zip(e, [*values, v[0]], strict=True))]
+    return leaking
 
 
-def ready_made_step(q, k, v, keys, values):
-    return attention(q, torch.cat([keys, k]), torch.cat([values, v]))
+def centred_to_length_1(row):
+    return (row - row.mean()) / (row - row.mean()).norm()
 
 
-def every_row(q, k, v, keys, values):
-    queries, all_k, all_v = torch.cat([keys, q]), torch.cat([keys, k]), torch.cat([values, v])
-    return masked_softmax(queries @ all_k.T / 3**0.5, causal_mask(6)) @ all_v
+def in_place_leak(x):
+    x[0] += x[1].sign()
+    return x
 
 
-def in_place_step(q, k, v, keys, values):
-    out = step()(q, k, v, keys, values)
-    keys[0] = k[0]
-    return out
+class Counting:
+    """Add up how often it was called."""
 
+    def __init__(self):
+        self.calls = 0
 
-def overwriting_step(n):
-    def fn(q, k, v, keys, values):
-        keys[n], values[n] = k[0], v[0]
-        return step(lambda k, v, a, b: (a, b))(q, k, v, keys, values)
-
-    return fn
+    def __call__(self, x):
+        self.calls += 1
+        return x + self.calls
 
 
 def opened(*cells, near=True):
@@ -343,7 +333,15 @@ RIGHT = {
         changing(replace_row),
         lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
     ],
-    "6.8": [step(), loop_step, lambda q, k, v, a, b: step()(q, k, v, a, b)[:1], ready_made_step],
+    "6.8": [
+        into_the_first(lambda row: row.sign()),
+        into_the_first(lambda row: (row > 0).sum()),
+        into_the_first(lambda row: row.argmax()),
+        into_the_first(lambda row: row.argsort()),
+        into_the_first(centred_to_length_1),
+        lambda x: torch.cat([x[:1] * (1 if x[1, 0] > x[1, 1] else -1), x[1:]]),
+        lambda x: torch.cat([x[:-2], x[-2:-1] + x[-1:].sign(), x[-1:]]).tolist(),
+    ],
     "6.9": [MIDDLE, OTHER, MIDDLE.tolist(), MIDDLE.numpy(), by_messengers(7), list(MIDDLE)],
     "6.10": [LAYERS, *({k: kind(v) for k, v in LAYERS.items()} for kind in (float, torch.tensor, Fraction))],
     "6.12": [
@@ -496,26 +494,40 @@ WRONG = [
     ("6.7", lambda fn, x: not random_leak_test(fn, x), "the wrong way round"),
     ("6.7", lambda fn, x: not leak_test(torch.allclose)(fn, x), "the wrong way round"),
     ("6.7", by_derivatives, "A derivative does not see every leak"),
-    ("6.8", step(lambda k, v, a, b: (a, b)), "the new key and value are missing"),
-    ("6.8", step(lambda k, v, a, b: (k, v)), "only the new key is used"),
-    ("6.8", step(lambda k, v, a, b: (a[:1], b[:1])), "top-left"),
-    ("6.8", step(scale=1.0), "the scale is missing"),
-    ("6.8", step(scale=3.0), "you divided the scores by D"),
-    ("6.8", lambda q, k, v, a, b: step()(k, k, v, a, b), "the key in place of the query"),
-    ("6.8", step(lambda k, v, a, b: (torch.cat([k, a]), torch.cat([b, v]))), "in different order"),
-    ("6.8", every_row, "only the new word has a query"),
-    ("6.8", lambda q, k, v, a, b: step()(q, k, v, a, b)[0], "return (1, Dv)"),
-    ("6.8", lambda q, k, v, a, b: step()(q, k, v, a[1:], b[1:]), "the oldest kept key and value are lost"),
-    ("6.8", overwriting_step(0), "the oldest kept key and value are lost"),
-    ("6.8", overwriting_step(-1), "the newest kept key and value are lost"),
-    ("6.8", step(lambda k, v, a, b: (a.add_(k), b.add_(v))), "append key and value as a row"),
-    ("6.8", lambda q, k, v, a, b: step()(q, k, v, a, b) + v, "added on top"),
+    ("6.8", lambda x: 2 * x, "this does not leak"),
+    ("6.8", lambda x: x.cumsum(0), "this does not leak"),
+    ("6.8", lambda x: masked_softmax(x @ x.T, causal_mask(len(x))) @ x, "this does not leak"),
+    ("6.8", into_the_first(lambda row: (row > 100).sum()), "this does not leak"),
+    ("6.8", lambda x: x.flip(0), "`one_cut` finds it"),
+    ("6.8", lambda x: (x @ x.T).softmax(-1) @ x, "`one_cut` finds it"),
+    ("6.8", lambda x: x + x.mean(0), "`one_cut` finds it"),
+    ("6.8", into_the_first(lambda row: row.sign(), at=-1), "`one_cut` finds it"),
+    ("6.8", lambda x: x + torch.cat([x[1:].sign(), 0 * x[:1]]), "`one_cut` finds it"),
     (
         "6.8",
-        lambda q, k, v, a, b: step(lambda *_: (a, b))(q, k, v, a, b) + v,
-        "append key and value as a row",
+        into_the_first(lambda row: row),
+        "`small_steps` finds it: 0.001 more in row 1 moves output 0, counted from 0, by 0.001",
     ),
-    ("6.8", in_place_step, "it changes `keys`"),
+    ("6.8", into_the_first(lambda row: row / row.norm()), "`small_steps` finds it"),
+    ("6.8", into_the_first(lambda row: row.sum().exp()), "`small_steps` finds it"),
+    ("6.8", into_the_first(lambda row: 1e-3 * row), "`doubled` finds it"),
+    ("6.8", into_the_first(lambda row: (row * 3).round()), "`doubled` finds it"),
+    (
+        "6.8",
+        into_the_first(lambda row: row - row.mean()),
+        "`doubled` finds it: output 0 changes when the rows from 1 on",
+    ),
+    ("6.8", into_the_first(lambda row: row.abs().max() > 1), "finds it"),
+    ("6.8", lambda x: x + torch.rand(1), "the same x gives two different outputs"),
+    ("6.8", Counting(), "the same x gives two different outputs"),
+    ("6.8", lambda x: x.sign()[0], "the shape of x, (6, 4); yours have (4,)"),
+    ("6.8", lambda x: x / 0, "NaN or infinity"),
+    ("6.8", in_place_leak, "it changes `x`"),
+    (
+        "6.8",
+        lambda x: into_the_first(lambda row: row.sign())(x) if len(x) == 6 else x,
+        "right at first, but not for an x of shape (9, 3)",
+    ),
     ("6.9", causal_mask(7), "the whole triangle"),
     ("6.9", MIDDLE.mT, "rows and columns are swapped"),
     ("6.9", ~MIDDLE, "inverted"),
