@@ -34,6 +34,7 @@ def page():
 
     yield ask
     server.stdin.close()
+    server.stdout.close()
     server.wait(10)
 
 
