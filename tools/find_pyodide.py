@@ -1,7 +1,7 @@
 """Find Pyodide, the Python that runs on the page, or get it; prints its path.
 
 It is the npm package ``pyodide`` in one version, known by its hash: no other archive of that name is taken.
-In order: PYODIDE if set, the user's cache, the registry itself, npm, which may know another way out.
+In order: PYODIDE if set, the user's cache, npm; and npm itself from Debian's packages, where root lacks it.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # when run as a script
+
+from tools.find_chromium import root_has_apt
 
 # both move together: npm view pyodide@VERSION dist.integrity
 VERSION = "314.0.7"
 INTEGRITY = "sha512-0YvXxEhfEdpLfb/XkM2BFAeMROq0iMUX2bzzH9pOttyMcWkwq+HbE5uyuGD82LN7y2q+SNvi/6V5JEsOlD2R1A=="
 
 NAME = f"pyodide-{VERSION}.tgz"
-ADDRESS = f"https://registry.npmjs.org/pyodide/-/{NAME}"
-PATIENCE = 60  # seconds without a byte
+PATIENCE = 300  # seconds for a command
 ADVICE = f"""Pyodide was not found and could not be fetched. The book is built, but no cell of it will run.
 One of these helps:
-  - build it with a network (6.5 MB from registry.npmjs.org, once)
-  - download {ADDRESS}
-    and set PYODIDE to the path of that file"""
+  - install npm and build again with a network (6.5 MB, once)
+  - run "npm pack pyodide@{VERSION}" elsewhere, and set PYODIDE to the path of {NAME}"""
 
 
 def cache() -> Path:
@@ -58,30 +59,20 @@ def installed() -> Path | None:
 
 def install() -> None:
     """Try to get the archive into the cache; what fails is told on standard error."""
+    if not shutil.which("npm") and root_has_apt():
+        quiet = {"stdout": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
+        subprocess.run(["apt-get", "update", "-q"], check=False, timeout=PATIENCE, **quiet)
+        install_npm = ["apt-get", "install", "-qy", "--no-install-recommends", "npm"]
+        subprocess.run(install_npm, check=False, timeout=2 * PATIENCE, **quiet)
+    npm = shutil.which("npm")
+    if not npm:
+        return
     cache().mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache()) as folder:
-        for fetch in (from_registry, by_npm):
-            try:
-                fetch(Path(folder))
-            except (OSError, subprocess.SubprocessError) as error:
-                print(f"Pyodide, {fetch.__name__}: {error}", file=sys.stderr)
-            if genuine(Path(folder) / NAME):
-                os.replace(Path(folder) / NAME, cache() / NAME)
-                return
-
-
-def from_registry(folder: Path) -> None:
-    """Download the archive."""
-    with urllib.request.urlopen(ADDRESS, timeout=PATIENCE) as answer, open(folder / NAME, "wb") as file:
-        shutil.copyfileobj(answer, file)
-
-
-def by_npm(folder: Path) -> None:
-    """Let npm download it, which knows of mirrors and certificates; nothing happens without an npm."""
-    npm = shutil.which("npm")
-    if npm:
-        command = [npm, "pack", f"pyodide@{VERSION}", "--pack-destination", str(folder)]
-        subprocess.run(command, check=False, capture_output=True, timeout=5 * PATIENCE)
+        command = [npm, "pack", "--silent", f"pyodide@{VERSION}", "--pack-destination", folder]
+        subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+        if genuine(Path(folder) / NAME):
+            os.replace(Path(folder) / NAME, cache() / NAME)
 
 
 def main() -> int:
@@ -90,7 +81,7 @@ def main() -> int:
         if installed() is None and not os.environ.get("PYODIDE"):
             install()
         path = installed()
-    except (OSError, RuntimeError) as error:  # no home folder, or none that can be written
+    except (OSError, RuntimeError, subprocess.SubprocessError) as error:  # no home folder, or npm hangs
         print(error, file=sys.stderr)
         path = None
     print(f"Python for the pages: {path}" if path else ADVICE)

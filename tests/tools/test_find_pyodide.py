@@ -1,9 +1,6 @@
 import hashlib
-import io
 import subprocess
 import sys
-import urllib.error
-import urllib.request
 
 import pytest
 
@@ -21,15 +18,20 @@ def bare(monkeypatch, tmp_path):
     monkeypatch.delenv("PYODIDE", raising=False)
     monkeypatch.setattr(find_pyodide.shutil, "which", lambda name: None)
 
-    def nowhere(address, timeout):
-        raise urllib.error.URLError("no network")
-
-    monkeypatch.setattr(urllib.request, "urlopen", nowhere)
+    monkeypatch.setattr(find_pyodide, "root_has_apt", lambda: False)
     return tmp_path
 
 
 def online(monkeypatch, body):
-    monkeypatch.setattr(urllib.request, "urlopen", lambda address, timeout: io.BytesIO(body))
+    """Give the machine an npm that brings this."""
+    monkeypatch.setattr(find_pyodide.shutil, "which", lambda name: "/usr/bin/npm" if name == "npm" else None)
+
+    def npm(command, **options):
+        assert command[:2] == ["/usr/bin/npm", "pack"]
+        assert f"pyodide@{find_pyodide.VERSION}" in command
+        (find_pyodide.Path(command[-1]) / find_pyodide.NAME).write_bytes(body)
+
+    monkeypatch.setattr(subprocess, "run", npm)
 
 
 def test_it_is_fetched_once_and_kept(bare, monkeypatch, capsys):
@@ -65,22 +67,39 @@ def test_the_variable_comes_first_and_is_held_to_the_hash_too(bare, monkeypatch)
     assert find_pyodide.installed() is None
 
 
-def test_where_the_registry_is_out_of_reach_npm_may_know_a_way(bare, monkeypatch):
-    monkeypatch.setattr(find_pyodide.shutil, "which", lambda name: "/usr/bin/npm" if name == "npm" else None)
+def test_npm_itself_is_installed_where_root_lacks_it(bare, monkeypatch):
+    here = []
+    monkeypatch.setattr(find_pyodide.shutil, "which", lambda name: "/usr/bin/npm" if here else None)
+    monkeypatch.setattr(find_pyodide, "root_has_apt", lambda: True)
 
-    def npm(command, **options):
-        assert command[:3] == ["/usr/bin/npm", "pack", f"pyodide@{find_pyodide.VERSION}"]
-        (find_pyodide.Path(command[-1]) / find_pyodide.NAME).write_bytes(GENUINE)
+    def run(command, **options):
+        if "install" in command:
+            assert command[-1] == "npm"
+            here.append(command)
+        elif "pack" in command:
+            (find_pyodide.Path(command[-1]) / find_pyodide.NAME).write_bytes(GENUINE)
 
-    monkeypatch.setattr(subprocess, "run", npm)
+    monkeypatch.setattr(subprocess, "run", run)
     assert find_pyodide.main() == 0
+
+
+def test_an_npm_that_hangs_stops_nothing(bare, monkeypatch, capsys):
+    online(monkeypatch, GENUINE)
+
+    def hangs(command, **options):
+        raise subprocess.TimeoutExpired(command, 300)
+
+    monkeypatch.setattr(subprocess, "run", hangs)
+    assert find_pyodide.main() == 1
+    told = capsys.readouterr()
+    assert "timed out" in told.err
+    assert "set PYODIDE" in told.out
 
 
 def test_without_a_network_it_says_what_to_do(bare, capsys):
     assert find_pyodide.main() == 1
     told = capsys.readouterr()
-    assert "no network" in told.err
-    assert find_pyodide.ADDRESS in told.out
+    assert f"npm pack pyodide@{find_pyodide.VERSION}" in told.out
     assert "set PYODIDE" in told.out
 
 
