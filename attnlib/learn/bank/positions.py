@@ -170,6 +170,8 @@ def read_time(answer: object, says: dict[str, str]) -> str | None:
         (lambda c, b: torch.ceil(_read_time(c, b)), says["whole"]),
         (lambda c, b: _read_time(half_turns(c), b), says["half_turns"]),
         (lambda c, b: _read_time(c.reshape(-1, 2).flip(-1).flatten(), b), says["sine_for_cosine"]),
+        (lambda c, b: _read_time(c.reshape(2, -1).mT.flatten(), b), says["halves"]),
+        (lambda c, b: _read_time(c.reshape(-1, 2).flip(0).flatten(), b), says["slowest_first"]),
         (lambda c, b: _read_time(c, b, torch.floor), says["rounded_down"]),
         (lambda c, b: (_angles(c) / _frequencies(c, b)).mean(), says["mean_of_hands"]),
         (lambda c, b: (_angles(c) / _frequencies(c, b)).sum(), says["mean_of_hands"]),

@@ -179,6 +179,14 @@ def signed_position(clock, base):
     return found
 
 
+def from_the_fastest(clock, base):
+    found = 0.0
+    for i in range(0, len(clock), 2):
+        theta, angle = base ** (-i / len(clock)), math.atan2(clock[i], clock[i + 1]) % math.tau
+        found = (angle + math.tau * max(0, round((found * theta - angle) / math.tau))) / theta
+    return found
+
+
 def position_plainly(clock, base):
     clock, found = clock.tolist(), 0.0
     for i in reversed(range(0, len(clock), 2)):
@@ -443,6 +451,9 @@ WRONG = [
         "in degrees",
     ),
     ("8.3", lambda c, b: c, "shape"),
+    ("8.3", lambda c, b: position(c.view(2, -1).T.flatten(), b), "all sines first, then all cosines"),
+    ("8.3", lambda c, b: position(c.view(-1, 2).flip(0).flatten(), b), "the fastest comes first"),
+    ("8.3", from_the_fastest, "begin with it, and let the faster hands"),
     ("8.4", lambda k, d, b: looking_back(k, d, b).T, "k positions ahead"),
     ("8.4", lambda k, d, b: looking_back(-k, d, b), "k positions ahead"),
     ("8.4", lambda k, d, b: torch.eye(d), "each position finds itself"),
