@@ -216,7 +216,7 @@ def test_a_file_that_windows_does_not_let_go_is_replaced_when_it_does(file, monk
     monkeypatch.setattr(sys, "platform", "win32")
     assert record.save_attempt("scores-by-hand", passed=True) == ""
     assert next(refusals, None) is None
-    assert attempts(file) == {"query-behind-the-scores": 1}
+    assert attempts(file) == {"scores-by-hand": 1}
 
 
 def test_the_table_counts_by_chapter(file, capsys):
@@ -230,6 +230,18 @@ def test_the_table_counts_by_chapter(file, capsys):
     own = [id for id in bank.exercises() if id.startswith("3.")]
     assert f"1 of {len(own)}" in row
     assert "5 of 6" in row
+
+
+def test_an_exercise_that_was_replaced_keeps_its_progress_and_counts_for_no_other(file, capsys):
+    replaced = "scores-by-hand", "cosines-by-hand", "count-lstm-parameters"
+    for name in replaced:
+        record.save_attempt(name, passed=True)
+    record.save_attempt("softmax-without-overflow", passed=True)
+    assert record.load()["exercises"].keys() == {*replaced, "softmax-without-overflow"}
+    assert not {one.name for one in bank.exercises().values()} & {*replaced}
+    progress()
+    solved = re.findall(r"(\d+) of \d+ ", capsys.readouterr().out)
+    assert sum(map(int, solved)) == 1
 
 
 def file_of_numbers(path, numbers, **more):

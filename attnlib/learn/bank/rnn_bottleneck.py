@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import one_hot
 
 from attnlib.learn.calling import AnswerError, call
-from attnlib.learn.grading import Calls, by_cases, close, name_number, normal, numbers, single
+from attnlib.learn.grading import Calls, by_cases, close, normal, numbers, single
 
 
 def _states(
@@ -239,25 +239,83 @@ def _mentions(code: CodeType | None, names: set[str]) -> bool:
     return bool(names & set(code.co_names)) or any(_mentions(one, names) for one in inner)
 
 
-def lstm_size(answer: object, says: dict[str, str]) -> str | None:
-    """Grade the number of parameters of an LSTM."""
-    for C, F in ((3, 5), (16, 39), (11, 2)):
-        known = [
-            (4 * (C * F + F * F + F), says["one_bias"]),
-            (4 * (C * F + F * F), says["no_biases"]),
-            (C * F + F * F + 2 * F, says["plain"]),
-            (3 * (C * F + F * F + 2 * F), says["gru"]),
-            (4 * (C * C + C * F + 2 * F), says["state_matrix"]),
-            (4 * F * (C + F) + 8 * C, says["long_biases"]),
-            (4 * C * (F + C + 2), says["exchanged"]),
-            (4 * (C + F + 2), says["one_number"]),
-            (8 * F * (C + F + 2), says["eight_sets"]),
-        ]
-        got = single(call(answer, C, F))
-        wrong = name_number(got, 4 * (C * F + F * F + 2 * F), known, says["where"].format(C=C, F=F))
-        if wrong:
-            return wrong
-    return None
+SETS = {"rnn": 1, "gru": 3, "lstm": 4}
+
+
+def _parameters(cell: str, C: int, F: int) -> int:
+    return SETS[cell] * (C * F + F * F + 2 * F)
+
+
+def _widest(
+    cell: str, C: int, budget: int, count: Callable = _parameters, fits: Callable = int.__le__
+) -> int:
+    """Return the largest width whose count fits the budget; a width of 1 is taken to fit."""
+    width = 1
+    while fits(count(cell, C, width + 1), budget):
+        width += 1
+    return width
+
+
+def _with_sets(**sets: int) -> Callable:
+    """Return a search for the widest state, with other numbers of sets for some cells."""
+    return lambda *case: _widest(*case, lambda cell, C, F: (SETS | sets)[cell] * _parameters("rnn", C, F))
+
+
+def _with_size(size: Callable) -> Callable:
+    """Return a search for the widest state, with another size of a set: ``size(C, F)``."""
+    return lambda *case: _widest(*case, lambda cell, C, F: SETS[cell] * size(C, F))
+
+
+def _nearest(cell: str, C: int, budget: int) -> int:
+    width = _widest(cell, C, budget)
+    over, left = _parameters(cell, C, width + 1) - budget, budget - _parameters(cell, C, width)
+    return width + (over < left)
+
+
+def widest_state(answer: object, says: dict[str, str]) -> str | None:
+    """Grade a search for the widest state within a budget; a mistake is known by the widths of all cases."""
+    cases = [
+        (cell, C, _parameters(cell, C, F) + more)
+        for cell, C, F, more in (
+            *(("lstm", 3, 11, 0), ("gru", 5, 13, 0), ("rnn", 7, 17, 0)),  # met exactly
+            *(("lstm", 2, 23, -1), ("gru", 3, 19, -1), ("rnn", 2, 29, -1)),  # missed by one
+            *(("lstm", 31, 7, 60), ("gru", 29, 5, 90), ("rnn", 40, 12, 20)),
+            *(("lstm", 1, 40, -50), ("gru", 1, 37, -50), ("rnn", 1, 41, -50)),
+        )
+    ]
+    mistakes = [
+        (_with_size(lambda C, F: C * F + F * F + F), says["one_bias"]),
+        (_with_size(lambda C, F: C * F + F * F), says["no_biases"]),
+        (_with_sets(gru=1, lstm=1), says["one_set"]),
+        (_with_sets(gru=2, lstm=3), says["no_candidate"]),
+        (_with_sets(gru=4, lstm=3), says["exchanged_cells"]),
+        (_with_sets(gru=4), says["gru_as_lstm"]),
+        (_with_sets(lstm=3), says["lstm_as_gru"]),
+        (_with_sets(rnn=2, gru=6, lstm=8), says["eight_sets"]),
+        (lambda *case: _widest(*case, fits=int.__lt__), says["below"]),
+        (lambda *case: _widest(*case) + 1, says["one_too_wide"]),
+        (_with_size(lambda C, F: F * F + 2 * F), says["no_inputs"]),
+        (_with_size(lambda C, F: C * F + 2 * F), says["no_state"]),
+        (_with_size(lambda C, F: C * F + C * C + 2 * F), says["state_by_inputs"]),
+        (_with_size(lambda C, F: C * F + F * F + 2 * C), says["long_biases"]),
+        (_nearest, says["nearest"]),
+    ]
+    got = [single(call(answer, *case)) for case in cases]
+    right = [_widest(*case) for case in cases]
+    if got == right:
+        return None
+    for wrong, words in mistakes:
+        if got == [wrong(*case) for case in cases]:
+            return words
+    case, yours, width = next(one for one in zip(cases, got, right, strict=True) if one[1] != one[2])
+    if yours != int(yours) if math.isfinite(yours) else True:
+        words = says["not_whole"]
+    elif yours < 1:
+        words = says["not_positive"]
+    else:
+        words = says["too_wide" if yours > width else "too_narrow"]
+    cell, C, budget = case
+    return says["for_it"].format(cell=cell, C=C, budget=budget, wrong=words.format(got=yours))
 
 
 # as `says` spells them

@@ -5,6 +5,7 @@ from itertools import accumulate, count
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn.functional import one_hot
 from torch.nn.utils.rnn import pack_padded_sequence
 
@@ -318,6 +319,44 @@ OPEN = {"gradient": 0.882, "name": 0.124, "holds": False}
 GATE = [[0.0, -20.0, -40.0], [0.0, 20.0], 10.0]
 PATHS = {"recurrence": 99, "convolution": 99, "attention": 1}
 
+
+def widest(size=lambda C, F: F * (C + F + 2), **sets):
+    def search(cell, C, budget):
+        each, width = ({"rnn": 1, "gru": 3, "lstm": 4} | sets)[cell], 1
+        while each * size(C, width + 1) <= budget:
+            width += 1
+        return width
+
+    return search
+
+
+def by_formula(cell, C, budget):
+    share = budget / {"rnn": 1, "gru": 3, "lstm": 4}[cell]
+    return math.floor(math.sqrt(share + (C + 2) ** 2 / 4) - (C + 2) / 2 + 1e-9)
+
+
+def rounded(cell, C, budget):
+    width = widest()(cell, C, budget)
+    each = {"rnn": 1, "gru": 3, "lstm": 4}[cell]
+    return min((width, width + 1), key=lambda F: abs(each * F * (C + F + 2) - budget))
+
+
+def by_building(cell, C, budget):
+    kind, width = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}[cell], 1
+    while sum(p.numel() for p in kind(C, width + 1).parameters()) <= budget:
+        width += 1
+    return torch.tensor(width)
+
+
+def by_halves(cell, C, budget):
+    low, high = 1, budget
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = {"rnn": 1, "gru": 3, "lstm": 4}[cell] * (C * middle + middle**2 + 2 * middle) <= budget
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return float(low)
+
+
 RIGHT = {
     "1.1": [
         network(rnn_step),
@@ -349,10 +388,13 @@ RIGHT = {
         over_digits_numpy,
     ],
     "1.7": [
-        lambda C, F: 4 * F * (C + F + 2),
-        lstm,
-        lambda C, F: 4 * C * F + 4 * F**2 + 8 * F,
-        lambda C, F: np.int64(4 * F) * (C + F + 2),
+        widest(),
+        lambda cell, C, budget: max(
+            F for F in range(1, 500) if {"rnn": 1, "gru": 3, "lstm": 4}[cell] * F * (C + F + 2) <= budget
+        ),
+        by_formula,
+        by_building,
+        by_halves,
     ],
     "1.8": [
         [0.577**8, 3**0.5],
@@ -473,16 +515,33 @@ WRONG = [
     ("1.6", overwritten, "shares of the same digit add up"),
     ("1.6", lambda k, v, q: torch.zeros(10), "should sum to one"),
     ("1.6", first_value, "the digit of another letter"),
-    ("1.7", lambda C, F: 4 * F * (C + F + 1), "two biases for each gate"),
-    ("1.7", lambda C, F: 4 * F * (C + F), "the biases are missing"),
-    ("1.7", lambda C, F: F * (C + F + 2), "a plain network"),
-    ("1.7", lambda C, F: 3 * F * (C + F + 2), "that is a GRU"),
-    ("1.7", lambda C, F: 4 * (C * C + C * F + 2 * F), "F by F"),
-    ("1.7", lambda C, F: 4 * F * (C + F) + 8 * C, "as long as the state"),
-    ("1.7", lambda C, F: 4 * C * (F + C + 2), "C and F are exchanged"),
-    ("1.7", lambda C, F: 4 * (C + F + 2), "for one number of the state"),
-    ("1.7", lambda C, F: 8 * F * (C + F + 2), "eight of them"),
-    ("1.7", lambda C, F: 1, "1 is too small"),
+    ("1.7", widest(size=lambda C, F: F * (C + F + 1)), "each of your sets has one bias"),
+    ("1.7", widest(size=lambda C, F: F * (C + F)), "the biases are missing"),
+    ("1.7", widest(gru=1, lstm=1), "one set of weights whatever the cell is"),
+    ("1.7", widest(gru=4), "two gates and a candidate"),
+    ("1.7", widest(lstm=3), "one gate more than a GRU"),
+    ("1.7", widest(gru=2, lstm=3), "the candidate has weights too"),
+    ("1.7", widest(gru=4, lstm=3), "exchanged"),
+    ("1.7", widest(rnn=2, gru=6, lstm=8), "you count it twice"),
+    ("1.7", lambda cell, C, budget: widest()(cell, C, budget - 1), "met exactly"),
+    ("1.7", lambda *case: widest()(*case) + 1, "all one too wide"),
+    ("1.7", widest(size=lambda C, F: F * (F + 2)), "the matrices from the inputs"),
+    ("1.7", widest(size=lambda C, F: F * (C + 2)), "the matrices from the old state"),
+    ("1.7", widest(size=lambda C, F: C * (C + F) + 2 * F), "whatever C is"),
+    ("1.7", widest(size=lambda C, F: F * (C + F) + 2 * C), "F, not C"),
+    ("1.7", rounded, "it may be above it"),
+    (
+        "1.7",
+        lambda cell, C, budget: (
+            (budget / {"rnn": 1, "gru": 3, "lstm": 4}[cell] + (C + 2) ** 2 / 4) ** 0.5 - (C + 2) / 2 + 0.01
+        ),
+        "a width is a whole number",
+    ),
+    ("1.7", lambda *case: 0, "a width is at least 1"),
+    ("1.7", lambda *case: 1, "1 is too narrow"),
+    ("1.7", lambda cell, C, budget: budget, "is too wide"),
+    ("1.7", lambda cell, C, budget: math.inf, "a width is a whole number"),
+    ("1.7", lambda C, F: 4 * F * (C + F + 2), "TypeError"),
     ("1.8", [0.004, 1.8], "is left with 64 numbers"),
     ("1.8", [0.006, 1.8], "if the name is exchanged"),
     ("1.8", [0.5**8, 2], "is left with 64 numbers"),
