@@ -104,7 +104,7 @@ def test_fields_are_read_as_in_python(chapter):
     assert found == [{k: v for k, v in case.items() if k in ("value", "says")} for case in FIELDS]
 
 
-def nearby(value, rules):
+def nearby(value, rules, place):
     """Values around one: at both sides of the tolerance, and as other mistakes would have it."""
     if isinstance(value, bool):
         return [True, False]
@@ -112,7 +112,9 @@ def nearby(value, rules):
         return [value, value[::-1], value[:-1], [*value, 1], []]
     if isinstance(value, str):
         return [value]
-    reach = max(rules["tolerance"], rules["relative"] * abs(value))
+    tolerance = rules["tolerance"]
+    tolerance = tolerance[place] if isinstance(tolerance, list) else tolerance
+    reach = max(tolerance, rules["relative"] * abs(value))
     return [value + f * reach for f in (-1.01, -0.99, 0, 0.99, 1.01)] + [-value, 2 * value, value + 1, 0.0]
 
 
@@ -126,13 +128,13 @@ def table(id):
             answers.append(judging.values(rules, one))
         except AnswerError:
             continue  # of a form that a page does not let one type
-    places = [nearby(value, rules) for value in rules["answer"]]
+    places = [nearby(value, rules, place) for place, value in enumerate(rules["answer"])]
     for mistake in rules["mistakes"]:
         for wrong in mistake["answers"]:
             pairs = enumerate(wrong) if mistake["place"] is None else [(mistake["place"], wrong)]
             answers += [wrong] if mistake["place"] is None else []
             for place, value in pairs:
-                places[place] += nearby(value, mistake)
+                places[place] += nearby(value, mistake, place)
     chosen = random.Random(id)
     answers += [[chosen.choice(values) for values in places] for _ in range(200)]
     for place, values in enumerate(places):
