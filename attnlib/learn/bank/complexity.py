@@ -376,8 +376,10 @@ def _known_gradients(
     ]
     last = torch.arange(len(k)) >= starts[-1]
     found = {"dv": [(w.mT @ do, words) for w, words in weights], "dq": [], "dk": []}
+    whole = torch.arange(len(k)) < len(k) // size * size
     found["dv"] += [
         (p.mT @ do * last[:, None], says["last_block"]),
+        (p.mT @ do * whole[:, None], says["never_read"]),
         (p.mT @ o, says["output_for_gradient"]),
         (p.mT @ do * root, says["values_scaled"]),
     ]

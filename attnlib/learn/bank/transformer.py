@@ -86,7 +86,7 @@ def _drafts() -> list[tuple[Tensor, Tensor]]:
         ([0.25, 0.0, 0.75], [0.25, 0.0, 0.75]),
         ([0.0, 1.0], [1.0, 0.0]),
     ]
-    return [(torch.tensor(p).double(), torch.tensor(q).double()) for p, q in cases]
+    return [tuple(torch.tensor(row, dtype=torch.float64) for row in case) for case in cases]
 
 
 def draft(answer: object, says: dict[str, str]) -> str | None:
@@ -205,6 +205,11 @@ def _all_losses(tokens: list[int], window: int, stride: int) -> list[list[float]
     return [_losses(tokens[start:end]) for start, end, _ in _slices(len(tokens), window, stride)]
 
 
+def _every_slice(tokens: list[int], window: int, stride: int) -> list[list[float]]:
+    """Return the losses of slices that begin anywhere in the text, also after the one that ends it."""
+    return [_losses(tokens[start : start + window]) for start in range(0, len(tokens), stride)]
+
+
 def _mean(losses: list) -> float:
     return sum(losses) / len(losses)
 
@@ -215,6 +220,13 @@ def _flat(parts: list[list[float]]) -> list[float]:
 
 def _cut_apart(tokens: list[int], size: int) -> list[list[float]]:
     return [_losses(tokens[start : start + size]) for start in range(0, len(tokens), size)]
+
+
+def _weighed_by_tokens(tokens: list[int], window: int, stride: int) -> float:
+    """Weigh each slice's average by its new tokens, and divide by all: the first token has no loss."""
+    parts = _new_losses(tokens, window, stride)
+    new = [len(part) + (n == 0) for n, part in enumerate(parts)]
+    return sum(_mean(part) * many for part, many in zip(parts, new, strict=True)) / len(tokens)
 
 
 def _last_of_each(tokens: list[int], window: int, stride: int) -> list[float]:
@@ -258,8 +270,11 @@ def long_text(answer: object, says: dict[str, str]) -> str | None:
 
     mistakes = [
         (lambda t, w, s: _mean(_flat(_all_losses(t, w, s))), says["counted_again"]),
+        (lambda t, w, s: _mean(_flat(_every_slice(t, w, s))), says["counted_again"]),
+        (lambda t, w, s: _mean(_flat([part[-s:] for part in _every_slice(t, w, s)])), says["last_of_every"]),
         (lambda t, w, s: _mean([_mean(part) for part in _all_losses(t, w, s)]), says["mean_of_all_means"]),
         (lambda t, w, s: _mean([_mean(part) for part in _new_losses(t, w, s)]), says["mean_of_means"]),
+        (_weighed_by_tokens, says["weighed_by_tokens"]),
         (lambda t, w, s: _mean(_flat(_cut_apart(t, w))), says["cut_apart"]),
         (lambda t, w, s: _mean(_flat(_cut_apart(t, s))), says["cut_apart"]),
         (lambda t, w, s: sum(_flat(_cut_apart(t, w))) / (len(t) - 1), says["cut_apart"]),

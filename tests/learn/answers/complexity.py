@@ -564,6 +564,16 @@ def backwards_with_the_table(q, k, v, o, lse, do, size):
     return backwards()(q, k, v, o, lse, do, len(k))
 
 
+def whole_blocks_alone(q, k, v, o, lse, do, size):
+    dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
+    for block in range(len(k) // size):
+        at = slice(block * size, (block + 1) * size)
+        p = (q @ k[at].T / q.shape[1] ** 0.5 - lse[:, None]).exp()
+        ds = p * (do @ v[at].T - (do * o).sum(-1, keepdim=True)) / q.shape[1] ** 0.5
+        dq, dk[at], dv[at] = dq + ds @ k[at], ds.T @ q, p.T @ do
+    return dq, dk, dv
+
+
 def last_of(n):
     """Only the last block of the n-th gradient is kept."""
 
@@ -762,6 +772,7 @@ WRONG = [
     ("7.8", backwards(weights=lambda s, lse: s.exp() / lse[:, None]), "dv: `lse` is the logarithm"),
     ("7.8", backwards(weights=lambda s, lse: s.exp() / lse[:, None].exp()), "dv: right for small scores, but near 1000"),
     ("7.8", backwards(score=0.0), "dv: the scores are not divided by √D"),
+    ("7.8", whole_blocks_alone, "dv: the last keys are never read"),
     ("7.8", last_of(2), "dv: only the last block"),
     ("7.8", last_of(1), "dk: only the last block"),
     ("7.8", backwards(add=False), "dq: only the last block"),

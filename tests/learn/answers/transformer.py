@@ -326,6 +326,27 @@ def of_slices(take, join=lambda parts: sum(map(sum, parts)) / sum(map(len, parts
     return answer
 
 
+def loss_weighed_by_tokens(tokens, read, window, stride):
+    total, before = 0.0, 0
+    for start in range(0, len(tokens), stride):
+        end = min(start + window, len(tokens))
+        new = read(tokens[start:end])[-(end - before) :]
+        total, before = total + (end - before) * sum(new) / len(new), end
+        if end == len(tokens):
+            break
+    return total / end
+
+
+def loss_of_last_ones(tokens, read, window, stride):
+    losses = [x for n in range(0, len(tokens), stride) for x in read(tokens[n : n + window])[-stride:]]
+    return sum(losses) / len(losses)
+
+
+def loss_of_every_slice(tokens, read, window, stride):
+    losses = [x for n in range(0, len(tokens), stride) for x in read(tokens[n : n + window])]
+    return sum(losses) / len(losses)
+
+
 def loss_of_pieces(tokens, read, window, stride):
     losses = [x for n in range(0, len(tokens), window) for x in read(tokens[n : n + window])]
     return sum(losses) / len(losses)
@@ -486,6 +507,9 @@ WRONG = [
     ("9.5", of_slices(lambda losses, new, stride: losses[-new - 1 :]), "one loss too many"),
     ("9.5", of_slices(lambda losses, new, stride: losses[-new:], lambda parts: sum(map(sum, parts))), "that is the sum"),
     ("9.5", of_slices(lambda losses, new, stride: losses[-new:], lambda parts: sum(map(sum, parts)) / (1 + sum(map(len, parts)))), "the first one has no loss"),
+    ("9.5", loss_weighed_by_tokens, "is weighed by its tokens"),
+    ("9.5", loss_of_last_ones, "of the first slice, all are new"),
+    ("9.5", loss_of_every_slice, "counted twice"),
     ("9.5", loss_of_pieces, "do not overlap"),
     ("9.5", loss_of_full_slices, "the end of the text is missing"),
     ("9.5", loss_with_last_moved, "moved back"),
