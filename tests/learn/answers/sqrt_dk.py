@@ -454,6 +454,7 @@ WRONG = [
     ("4.7", lambda q, k, g: g * rms_norm(q, q.shape[-1:]) @ rms_norm(k, k.shape[-1:]).T, "are √D long"),
     ("4.7", lambda q, k, g: g * rms_norm(q, q.shape[-1:]) @ unit(k).T, "√D times too large"),
     ("4.7", lambda q, k, g: (g * unit(q)) @ (g * unit(k)).T, "g counts twice"),
+    ("4.7", lambda q, k, g: g * (q @ k.T).clamp(-1, 1), "clamping bounds"),
     ("4.7", lambda q, k, g: q @ k.T, "plain dot products"),
     ("4.7", lambda q, k, g: unit(q) @ k.T, "the keys keep their lengths, and g is missing"),
     ("4.7", lambda q, k, g: q @ unit(k).T, "the queries keep their lengths, and g is missing"),
