@@ -193,13 +193,15 @@ def test_an_error_comes_with_its_line_and_is_cut():
     assert len(told(talks)) < 300
 
 
+@pytest.mark.filterwarnings("ignore:The use of `x.T`")
 @pytest.mark.parametrize(
     ("function", "advice"),
     [
         (lambda x: x / x.sum(-1), "drops that axis"),
         (lambda x: x + x.mT, "look at their `.shape`"),
         (lambda x: x.softmax(-1) + x.mT, "look at their `.shape`"),
-        (lambda x: x + x.T, "`.mT` turns the last two"),
+        (lambda x: x + x.T, "look at their `.shape`"),
+        (lambda x: torch.stack([x] * 4) + torch.stack([x] * 4).T, "`.mT` turns the last two"),
         (lambda x: x @ x, "the last but one of `b`: transpose `b`?"),
         (lambda x: x.mT @ x.mT, "the last but one of `b`: transpose `b`?"),
         (lambda x: x @ torch.ones(2, 5), "transpose `a`?"),

@@ -89,18 +89,16 @@ def _too_few_orders(answer: Callable, x: Tensor, says: dict[str, str]) -> str | 
 
 def _tried_orders(answer: Callable, x: Tensor) -> list[list[int]]:
     """Return the orders in which a test gives the tokens to a layer that sees none; what else it gives is left out."""
-    tried = []
+    row_of, tried = {tuple(row): n for n, row in enumerate(x.tolist())}, {}
 
     def layer(given: Tensor) -> Tensor:
-        if given.shape == x.shape:
-            same = (given[:, None] == x).all(-1)
-            order = same.double().argmax(-1).tolist()
-            if same.any(-1).all() and order != sorted(order) and order not in tried:
-                tried.append(order)
-        return _blind(given)
+        order = [row_of.get(tuple(row)) for row in given.tolist()] if given.ndim == 2 else []
+        if len(order) == len(x) and set(order) == set(range(len(x))) and order != sorted(order):
+            tried[tuple(order)] = order
+        return given.clone()
 
     call(answer, layer, x.clone())
-    return tried
+    return list(tried.values())
 
 
 def _angles(clock: Tensor) -> Tensor:
