@@ -263,7 +263,7 @@ def translate(text: str, line: str) -> str:
     """Say what PyTorch's words about sizes most often mean; nothing for other errors."""
     if "must match the size of tensor b" in text:
         axis = re.search(r"dimension (\d+)", text)
-        if re.search(r"\w\.T\b", line) and axis and int(axis[1]) > 1:  # with two axes `.T` is right
+        if re.search(r"[\w)\]]\.T\b", line) and axis and int(axis[1]) > 1:  # with two axes `.T` is right
             return "With more than two axes `.T` turns every axis; `.mT` turns the last two."
         drops = re.search(r"\b(sum|mean|max|amax|norm|std|var)\(", line)  # softmax drops nothing
         if drops and "keepdim" not in line:
