@@ -266,6 +266,11 @@ def _with_size(size: Callable) -> Callable:
     return lambda *case: _widest(*case, lambda cell, C, F: SETS[cell] * size(C, F))
 
 
+def _rounded_up(cell: str, C: int, budget: int) -> int:
+    width = _widest(cell, C, budget)
+    return width + (_parameters(cell, C, width) < budget)
+
+
 def _nearest(cell: str, C: int, budget: int) -> int:
     width = _widest(cell, C, budget)
     over, left = _parameters(cell, C, width + 1) - budget, budget - _parameters(cell, C, width)
@@ -299,6 +304,12 @@ def widest_state(answer: object, says: dict[str, str]) -> str | None:
         (_with_size(lambda C, F: C * F + C * C + 2 * F), says["state_by_inputs"]),
         (_with_size(lambda C, F: C * F + F * F + 2 * C), says["long_biases"]),
         (_nearest, says["nearest"]),
+        (_rounded_up, says["rounded_up"]),
+        (_with_sets(rnn=4, gru=4), says["four_sets"]),
+        (_with_sets(gru=2), says["no_candidate"]),
+        (_with_size(lambda C, F: F * F), says["square_alone"]),
+        (lambda cell, C, budget: int((budget / SETS[cell]) ** 0.5), says["square_alone"]),
+        (lambda cell, C, budget: _parameters(cell, C, budget), says["count"]),
     ]
     got = [single(call(answer, *case)) for case in cases]
     right = [_widest(*case) for case in cases]

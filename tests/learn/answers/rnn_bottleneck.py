@@ -532,6 +532,32 @@ WRONG = [
     ("1.7", rounded, "it may be above it"),
     (
         "1.7",
+        lambda cell, C, budget: next(
+            F for F in range(1, 500) if {"rnn": 1, "gru": 3, "lstm": 4}[cell] * F * (C + F + 2) >= budget
+        ),
+        "you round up",
+    ),
+    (
+        "1.7",
+        lambda cell, C, budget: math.ceil(
+            (budget / {"rnn": 1, "gru": 3, "lstm": 4}[cell] + (C + 2) ** 2 / 4) ** 0.5 - (C + 2) / 2 - 1e-9
+        ),
+        "you round up",
+    ),
+    ("1.7", widest(rnn=4, gru=4), "four sets whatever the cell is"),
+    ("1.7", widest(gru=2), "the candidate has weights too"),
+    (
+        "1.7",
+        lambda cell, C, budget: int((budget / {"rnn": 1, "gru": 3, "lstm": 4}[cell]) ** 0.5),
+        "F by F alone",
+    ),
+    (
+        "1.7",
+        lambda cell, C, F: {"rnn": 1, "gru": 3, "lstm": 4}[cell] * F * (C + F + 2),
+        "the other way round",
+    ),
+    (
+        "1.7",
         lambda cell, C, budget: (
             (budget / {"rnn": 1, "gru": 3, "lstm": 4}[cell] + (C + 2) ** 2 / 4) ** 0.5 - (C + 2) / 2 + 0.01
         ),
