@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from attnlib.learn.calling import AnswerError, call
@@ -84,6 +85,9 @@ def with_a_mean(answer: object, says: dict[str, str]) -> str | None:
         (lambda m, d: d * ((1 + m**2) ** 2 - m**2), says["mean_not_squared"]),
         (lambda m, d: d * (1 + m**2) ** 2 - d**2 * m**2, says["mean_not_squared"]),
         (lambda m, d: d * m**2, says["mean_of_the_score"]),
+        (lambda m, d: d * m**4, says["what_is_taken_away"]),
+        (lambda m, d: d + m**2, says["added_once"]),
+        (lambda m, d: d * (1 + m**2) - m**2, says["one_square"]),
         (lambda m, d: 2 * d * m**2, says["one_left_out"]),
         (lambda m, d: 2 * d * (1 + m**2), says["squares_added"]),
         (lambda m, d: d * (1 + m) ** 2, says["deviation_and_mean"]),
@@ -277,6 +281,11 @@ def cosine_scores(answer: object, says: dict[str, str]) -> str | None:
         (lambda q, k, g: g * _cosines(q, k, 1.0).tanh(), says["tanh_of_cosines"]),
         (lambda q, k, g: g * _cosines(q, k, 1.0).softmax(-1), says["weights"]),
         (lambda q, k, g: _cosines(q, k, g).abs(), says["sign_lost"]),
+        (lambda q, k, g: _cosines(q, k, g).clamp(-1, 1), says["clamped_to_1"]),
+        (
+            lambda q, k, g: g * F.layer_norm(q, q.shape[-1:]) @ F.layer_norm(k, k.shape[-1:]).T,
+            says["centred"],
+        ),
         (
             lambda q, k, g: _cosines(q - q.mean(-1, keepdim=True), k - k.mean(-1, keepdim=True), g),
             says["centred"],

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import torch
-from torch.nn.functional import cosine_similarity, normalize, pad, rms_norm
+from torch.nn.functional import cosine_similarity, layer_norm, normalize, pad, rms_norm
 
 
 def from_two_keys(weights, q, k, query=0):
@@ -368,6 +368,9 @@ WRONG = [
     ("4.3", lambda m, d: d * (1 + m * m) ** 2 - m**4, "each of the d products has it"),
     ("4.3", lambda m, d: d * ((1 + m * m) ** 2 - m * m), "so its square is mean⁴"),
     ("4.3", lambda m, d: d * (1 + m * m) ** 2 - (d * m) ** 2, "so its square is mean⁴"),
+    ("4.3", lambda m, d: d * m**4, "what is taken away; from what"),
+    ("4.3", lambda m, d: d + m * m, "each of the d products adds"),
+    ("4.3", lambda m, d: d * (1 + m * m) - m * m, "both"),
     ("4.3", lambda m, d: d * m * m, "the mean of the score"),
     ("4.3", lambda m, d: 2 * d * m * m, "what the mean adds"),
     ("4.3", lambda m, d: d * (1 + m * m + 1 + m * m), "you add E[q²] and E[k²]"),
@@ -455,6 +458,13 @@ WRONG = [
     ("4.7", lambda q, k, g: g * rms_norm(q, q.shape[-1:]) @ unit(k).T, "√D times too large"),
     ("4.7", lambda q, k, g: (g * unit(q)) @ (g * unit(k)).T, "g counts twice"),
     ("4.7", lambda q, k, g: g * (q @ k.T).clamp(-1, 1), "clamping bounds"),
+    ("4.7", lambda q, k, g: normalize(g * q) @ normalize(k).T, "it is divided out again"),
+    ("4.7", lambda q, k, g: (g * unit(q) @ unit(k).T).clamp(-1, 1), "scores go from −g to g"),
+    (
+        "4.7",
+        lambda q, k, g: g * layer_norm(q, q.shape[-1:]) @ layer_norm(k, k.shape[-1:]).T,
+        "you take the mean away",
+    ),
     ("4.7", lambda q, k, g: q @ k.T, "plain dot products"),
     ("4.7", lambda q, k, g: unit(q) @ k.T, "the keys keep their lengths, and g is missing"),
     ("4.7", lambda q, k, g: q @ unit(k).T, "the queries keep their lengths, and g is missing"),
