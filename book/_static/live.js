@@ -258,12 +258,15 @@
     const hints = [...task.querySelectorAll(".pa-hints > details")], solution = block.querySelector("template");
     const output = make("div", { class: "pa-own", "aria-live": "polite" }), wait = make("div");
     const result = make("div", { class: "pa-result", role: "status" });
-    const press = button("Check", check, { class: "pa-run" }), edit = button("Write here", write);
+    const press = button("Check", check, { class: "pa-run" }), edit = button("Write here", write, { class: "pa-write" });
     const hint = button("Hint", nextHint), answer = button("Show a solution", solve), reset = button("Reset", restore);
     const bar = make("div", { class: "pa-cell-bar", role: "group", "aria-label": `Exercise ${facts.id}` }, press, edit, hint, answer, reset);
     let tried = false;
 
     hints.forEach((fold) => fold.classList.add("pa-kept-back"));   // on paper they are read
+    const shown = block.previousElementSibling;
+    shown.classList.add("pa-writable");   // the code itself is pressed first by whoever wants to write
+    shown.addEventListener("click", (event) => { if (!event.target.closest("button") && getSelection().isCollapsed) write(); });
 
     const left = () => hints.filter((fold) => fold.matches(".pa-kept-back"));
 
@@ -299,8 +302,17 @@
       else {
         const line = drawn("", verdict.html);
         result.replaceChildren(...(line.querySelector(".pa-line") ?? line).childNodes);
+        leaveOutTheCall();
       }
       if (verdict.error?.line) code.mark(verdict.error.line);
+    }
+
+    /** Hints are asked for by the button here: the words of the notebook, "Stuck? hint(...)", end before that. */
+    function leaveOutTheCall() {
+      const call = [...result.querySelectorAll("code")].at(-1);
+      if (call?.textContent !== `hint("${facts.id}")`) return;
+      call.previousSibling.data = call.previousSibling.data.replace(/\s*Stuck\?\s*$/, "");
+      call.remove();
     }
 
     function nextHint() {

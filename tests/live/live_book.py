@@ -57,7 +57,7 @@ FAKE = """() => {
         check: async (id, source) => {
             sent.push([id, source]);
             if (source.includes("wrong")) return { ...said("bad", ""), error: fail("NameError", 2).error };
-            return source.includes("...") ? said("todo", "Not attempted yet.") : source.includes("+ 1") ? said("good", "One more.") : said("bad", "Too small.");
+            return source.includes("...") ? said("todo", "Not attempted yet.") : source.includes("+ 1") ? said("good", "One more.") : said("bad", `Too small. Stuck? <code>hint("${id}")</code>`);
         },
         stop: () => {},
     };

@@ -275,6 +275,24 @@ def test_an_exercise_is_written_judged_and_kept_by_keyboard(read):
     assert code(again).inner_text() == "def answer(x):\n    return x + 1"
 
 
+def test_the_code_itself_opens_the_editor(read):
+    page = read(TASKS)
+    page.locator(".pa-writable").first.click()
+    code(page).wait_for()
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.type(" # mine")
+    assert code(page).inner_text() == "def answer(x):\n    return ... # mine"
+
+
+def test_a_verdict_does_not_name_a_call_where_there_is_a_button(read):
+    page = read(TASKS)
+    edit(page, 0, "Write here")
+    page.keyboard.press("ControlOrMeta+A")
+    page.keyboard.type("def answer(x):\nreturn x")
+    press(page, 0, "Check")
+    assert verdict(page).endswith("Too small.")
+
+
 def test_hints_come_one_at_a_time(read):
     page = read(TASKS)
     hints = page.locator(".pa-practice").first.locator(".pa-hints > details")
