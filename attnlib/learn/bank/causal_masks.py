@@ -57,9 +57,17 @@ def _both(lengths: Tensor, T: int) -> Tensor:
     return _real(lengths, T) & causal_mask(T)
 
 
+BATCHES = (
+    ([3, 5, 1], 5),
+    ([2, 7], 7),
+    ([1, 3, 2, 3, 2], 3),
+    ([2, 4, 1], 6),
+)  # lengths, and T; in one none is full
+
+
 def both_masks(answer: object, says: dict[str, str]) -> str | None:
     """Grade a causal mask combined with padding."""
-    cases = [(torch.tensor(lengths), T) for lengths, T in (([3, 5, 1], 5), ([2, 7], 7), ([1, 3, 2, 3, 2], 3))]
+    cases = [(torch.tensor(lengths), T) for lengths, T in BATCHES]
     mistakes = [
         (lambda n, T: _both(n, T)[:, 0], says["no_head_axis"]),
         (lambda n, T: causal_mask(T), says["lengths_unused"]),
@@ -75,6 +83,8 @@ def both_masks(answer: object, says: dict[str, str]) -> str | None:
         (lambda n, T: _both(n + 1, T), says["one_open"]),
         (lambda n, T: _both(n - 1, T), says["one_hidden"]),
         (lambda n, T: _both(T - n, T), says["from_length_on"]),
+        (lambda n, T: _both(n, int(n.max())), says["longest_for_T"]),
+        (lambda n, T: _real(n - n.max() + T, T) & causal_mask(T), says["longest_for_T"]),
         (lambda n, T: _both(n, T) | torch.eye(T).bool(), says["padding_itself"]),
         (lambda n, T: _both(n, T) | ~_both(n, T).any(-1, keepdim=True), says["padding_itself"]),
         (lambda n, T: _both(n, T) | ~_real(n, T).mT & causal_mask(T), says["padding_itself"]),
@@ -250,19 +260,47 @@ def _suspects(T: int, says: dict[str, str]) -> list[tuple[Callable[[Tensor], Ten
         (lambda x: causal(x) + (3 + 3e-6 * x.sum(0)), says["faint_near_3"], says["missed_faint"]),
         (lambda x: x + x.round().sum(0), says["whole_steps"], says["missed"]),
         (centred, says["centred"], says["missed_centred"]),
-        (lambda x: x + torch.cat([x[1:].sign(), 0 * x[:1]]), says["sign_of_next"], says["missed_sign"]),
+        (lambda x: x + _of_next(x.sign()), says["sign_of_next"], says["missed_sign"]),
+        (lambda x: x + _of_next(x.abs()), says["size_of_next"], says["missed_size"]),
+        *(
+            (
+                lambda x, c=c: x + _of_next(x[:, c : c + 1]),
+                says["one_column"].format(c=c),
+                says["missed_column"],
+            )
+            for c in (1, 0, 2)
+        ),
+    ]
+
+
+def _of_next(x: Tensor) -> Tensor:
+    """Return what stands in the next row, and 0 in the last."""
+    return torch.cat([x[1:], 0 * x[:1]])
+
+
+def _on_other_rows(says: dict[str, str]) -> list[tuple[tuple, Tensor]]:
+    """Return functions that leak, as `_suspects` has them, each with an x on which a change may not show."""
+    x = normal(6, 4, seed=1)
+    return [
+        ((lambda x: x + _of_next(x), says["equal_rows"], says["missed_equal"]), x[:1].repeat(6, 1)),
+        (
+            (lambda x: x + _of_next((x > 0) * 1.0), says["positive_next"], says["missed_zeros"]),
+            -0.1 - x.abs(),
+        ),
     ]
 
 
 class _Watched:
     """A function that notes how the inputs it is given differ from the first one."""
 
-    def __init__(self, function: Callable[[Tensor], Tensor], x: Tensor) -> None:
-        self.function, self.x = function, x.clone()
+    def __init__(self, function: Callable[[Tensor], Tensor], x: Tensor, cut: str) -> None:
+        self.function, self.x, self.cut = function, x.clone(), cut  # what is said of other numbers of rows
         self.change, self.finite = 0.0, True  # the largest change, and whether all numbers are finite
         self.others = False  # whether there are other numbers, or only the old ones in other rows
 
     def __call__(self, x: Tensor) -> Tensor:
+        if x.ndim == 2 and len(x) != len(self.x):
+            raise AnswerError(self.cut)
         if x.shape == self.x.shape:
             self.finite &= bool(x.isfinite().all())
             self.change = max(self.change, (x - self.x).abs().max().item())
@@ -270,12 +308,16 @@ class _Watched:
         return self.function(x)
 
 
-def _misjudged(answer: object, suspect: tuple, says: dict[str, str], T: int = 6, C: int = 4) -> str | None:
+def _near_whole(T: int, C: int) -> Tensor:
+    """Return numbers near whole ones, so that a small change rounds to the same."""
+    x = normal(T, C, seed=0) / 2
+    return x.round() + 0.4 * (x - x.round())
+
+
+def _misjudged(answer: object, suspect: tuple, says: dict[str, str], x: Tensor) -> str | None:
     """Return what a test for leaks does wrong with one function; None if it is right about it."""
     function, name, missed = suspect
-    x = normal(T, C, seed=0) / 2
-    x = x.round() + 0.4 * (x - x.round())  # near whole numbers, so that a small change rounds to the same
-    watched = _Watched(function, x)
+    watched = _Watched(function, x, says["cut"])
     given = x.clone()
     got = numbers(call(answer, watched, given))
     if not torch.equal(given, x):
@@ -288,32 +330,36 @@ def _misjudged(answer: object, suspect: tuple, says: dict[str, str], T: int = 6,
         return says["not_finite"].format(name=name)
     if missed is None:
         return says["false_alarm"].format(name=name)
-    if not watched.change:
+    if not watched.change and missed != says["missed_equal"]:
         return says["no_changes"].format(name=name)
-    if watched.change < 0.5:
+    if 0 < watched.change < 0.5:
         return says["small_changes"].format(name=name, change=watched.change)
-    return (missed if watched.others else says["rows_exchanged"]).format(name=name)
+    return (missed if watched.others or not watched.change else says["rows_exchanged"]).format(name=name)
 
 
 def own_leak_test(answer: object, says: dict[str, str]) -> str | None:
     """Grade a test for leaks, on right functions and wrong ones."""
-    suspects = _suspects(6, says)
-    words = next(filter(None, (_misjudged(answer, suspect, says) for suspect in suspects)), None)
+    suspects, x = _suspects(6, says), _near_whole(6, 4)
+    words = next(filter(None, (_misjudged(answer, suspect, says, x) for suspect in suspects)), None)
     if words and not any(
-        _misjudged(lambda fn, x: ~numbers(answer(fn, x)).bool(), suspect, says) for suspect in suspects[:4]
+        _misjudged(lambda fn, x: ~numbers(answer(fn, x)).bool(), suspect, says, x) for suspect in suspects[:4]
     ):
         return says["wrong_way_round"]
     if words is None:  # a test that changes six rows only
         longer = [suspect for suspect in _suspects(9, says) if "9 rows" in suspect[1]]
-        words = next(filter(None, (_misjudged(answer, one, says, T=9, C=3) for one in longer)), None)
+        tried = [*((one, _near_whole(9, 3)) for one in longer), *_on_other_rows(says)]
+        words = next(filter(None, (_misjudged(answer, one, says, x) for one, x in tried)), None)
     return words
 
 
 def _one_cut(run: Callable, x: Tensor) -> tuple[str, dict] | None:
-    """Change the second half at once, and compare the first; None if the two are the same."""
-    cut, changed = len(x) // 2, x.clone()
-    changed[cut:] = 2 * normal(*x[cut:].shape, seed=1)
-    return None if torch.equal(run(changed)[:cut], run(x)[:cut]) else ("one_cut", {})
+    """Change the second half at once, twenty times, and compare the first; None if that stays the same."""
+    cut, changed, before = len(x) // 2, x.clone(), run(x)
+    for n in range(20):
+        changed[cut:] = normal(*x[cut:].shape, seed=n + 1)
+        if not torch.equal(run(changed)[:cut], before[:cut]):
+            return "one_cut", {}
+    return None
 
 
 def _small_steps(run: Callable, x: Tensor) -> tuple[str, dict] | None:
@@ -350,9 +396,12 @@ def _leaks(run: Callable, x: Tensor) -> bool:
     return False
 
 
+SHAPES = (6, 4, 1.0), (9, 3, 0.3), (4, 2, 2.0), (5, 3, 0.5), (8, 5, 0.7), (7, 3, 1.0)  # rows, columns, size
+
+
 def fool(answer: object, says: dict[str, str]) -> str | None:
     """Grade a function that leaks, and that three weak tests call causal."""
-    for n, (T, C, size) in enumerate(((6, 4, 1.0), (9, 3, 0.3), (4, 2, 2.0), (5, 3, 0.5), (8, 5, 0.7))):
+    for n, (T, C, size) in enumerate(SHAPES):
         x = size * normal(T, C, seed=n)
         x = x + 0.1 * x.sign()  # no number is nearer to 0 than 0.1, as the exercise says
         where = says["right_at_first"].format(shape=(T, C)) if n else ""
@@ -365,12 +414,14 @@ def fool(answer: object, says: dict[str, str]) -> str | None:
                 raise AnswerError(says["not_finite"])
             return got
 
-        before, leaks = run(x), _leaks(run, x)
-        if not torch.equal(run(x), before):
+        before = run(x)
+        if not all(torch.equal(run(x), before) for _ in range(12)):
             return where + says["two_outputs"]
-        if not leaks:
+        if not _leaks(run, x):
             return where + says["causal"]
         found = _one_cut(run, x) or _small_steps(run, x) or _doubled(run, x)
+        if not all(torch.equal(run(x), before) for _ in range(12)):
+            return where + says["two_outputs"]
         if found:
             name, told = found
             return where + says[name].format(**told)
@@ -517,6 +568,10 @@ def packed_loss(answer: object, says: dict[str, str]) -> str | None:
         (_packed(_asked, lambda kept: 1), says["sum"]),
         (_by_document, says["mean_of_means"]),
         (lambda x, t, own: F.cross_entropy(x, t.roll(-1) * _asked(own)), says["answer_zero"]),
+        (
+            lambda x, t, own: _losses(x, t.roll(-1))[_asked(own) & (t.roll(-1) != 0)].mean(),
+            says["zero_ignored"],
+        ),
         (lambda x, t, own: F.cross_entropy(x * _asked(own)[:, None], t.roll(-1)), says["logits_zero"]),
         (lambda x, t, own: _packed(_asked)(x.softmax(-1), t, own), says["softmax_twice"]),
         (_questions, says["no_mean"]),

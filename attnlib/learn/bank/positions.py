@@ -110,17 +110,30 @@ def _frequencies(clock: Tensor, base: float) -> Tensor:
     return base ** (-torch.arange(0, len(clock), 2).double() / len(clock))
 
 
-def _read_time(clock: Tensor, base: float, whole: Callable = torch.round) -> Tensor:
-    """Read the slowest hand, then let each faster one say it better: ``whole`` says how often that came round."""
-    angles, speeds, found = _angles(clock), _frequencies(clock, base), torch.tensor(0.0).double()
-    for angle, speed in zip(angles.flip(0), speeds.flip(0), strict=True):
-        turns = whole((found * speed - angle) / math.tau)
-        found = (angle + math.tau * turns.clamp(min=0)) / speed
+def _turns(shown: Tensor, angle: Tensor) -> Tensor:
+    """Return how often a hand came round that should have turned by about ``shown`` and stands at ``angle``."""
+    return torch.round((shown - angle) / math.tau)
+
+
+def _read_time(
+    clock: Tensor, base: float, turns: Callable = _turns, *, below: float = 1.0, fastest: int = 0
+) -> Tensor:
+    """Read the slowest hand, then let each faster one say it better, up to that numbered ``fastest``.
+
+    The slowest may stand a little ``below`` 0, where its error has put it.
+    """
+    angles, speeds = _angles(clock), _frequencies(clock, base)
+    found = ((angles[-1] + below) % math.tau - below) / speeds[-1]
+    for angle, speed in list(zip(angles, speeds, strict=True))[fastest:-1][::-1]:
+        found = (angle + math.tau * turns(found * speed, angle)) / speed
     return found
 
 
 def _clocks() -> list[tuple[Tensor, float]]:
-    """Return clocks that are a little off, and their bases; the first shows a position where no two mistakes meet."""
+    """Return clocks that are a little off, and their bases; the first shows a position where no two mistakes meet.
+
+    The last show positions near 0, near whole turns of the fastest hand, and one that the slowest does not tell alone.
+    """
     times = (
         (4321.37, 8, 10_000.0),
         (137.5, 4, 900.0),
@@ -133,6 +146,16 @@ def _clocks() -> list[tuple[Tensor, float]]:
         speeds = base ** (-torch.arange(0, d, 2).double() / d)
         clock = torch.stack([(m * speeds).sin(), (m * speeds).cos()], -1).flatten()
         cases.append((clock + 0.0005 * normal(d, seed=n).double().tanh(), base))
+    for m, d, base, sine in (
+        (100.3, 4, 900.0, 1),
+        (40 * math.pi + 0.001, 16, 10_000.0, -1),
+        (1.9, 4, 900.0, 1),
+        (12.3, 8, 10_000.0, -1),
+        (0.0, 8, 10_000.0, -1),
+        (3.0, 64, 10_000.0, -1),
+    ):
+        angles, off = m * base ** (-torch.arange(0, d, 2).double() / d), 0.0005 * sine
+        cases.append((torch.stack([angles.sin() + off, angles.cos() - off], -1).flatten(), base))
     return cases
 
 
@@ -158,6 +181,7 @@ def read_time(answer: object, says: dict[str, str]) -> str | None:
         return _read_time(clock, base**power)
 
     mistakes = [
+        (lambda c, b: _read_time(c, b, fastest=1), says["fastest_left_out"]),
         (slowest, says["slowest_alone"]),
         (lambda c, b: torch.atan2(c[-2], c[-1]) / _frequencies(c, b)[-1], says["slowest_alone"]),
         (lambda c, b: _angles(c)[0], says["fastest_alone"]),
@@ -170,7 +194,21 @@ def read_time(answer: object, says: dict[str, str]) -> str | None:
         (lambda c, b: _read_time(c.reshape(-1, 2).flip(-1).flatten(), b), says["sine_for_cosine"]),
         (lambda c, b: _read_time(c.reshape(2, -1).mT.flatten(), b), says["halves"]),
         (lambda c, b: _read_time(c.reshape(-1, 2).flip(0).flatten(), b), says["slowest_first"]),
-        (lambda c, b: _read_time(c, b, torch.floor), says["rounded_down"]),
+        (
+            lambda c, b: _read_time(c, b, lambda shown, a: ((shown - a) / math.tau).floor()),
+            says["rounded_down"],
+        ),
+        (lambda c, b: _read_time(c, b, lambda shown, a: (shown / math.tau).floor()), says["turns_so_far"]),
+        (lambda c, b: _read_time(c, b, lambda shown, a: (shown / math.tau).round()), says["turns_so_far"]),
+        (lambda c, b: _read_time(c, b, below=0.0), says["just_below_0"]),
+        (lambda c, b: _read_time(c, b, lambda *at: _turns(*at).clamp(min=0)), says["just_below_0"]),
+        *(
+            (
+                lambda c, b, n=n: _read_time(c, b) + n * math.tau / _frequencies(c, b)[-1],
+                says["a_turn_too_many"],
+            )
+            for n in (1, 2, 3)
+        ),
         (lambda c, b: (_angles(c) / _frequencies(c, b)).mean(), says["mean_of_hands"]),
         (lambda c, b: (_angles(c) / _frequencies(c, b)).sum(), says["mean_of_hands"]),
         (lambda c, b: other_speeds(c, b, 0.5), says["no_2"]),

@@ -158,6 +158,21 @@ def replace_row(x, j):
     x[j] = torch.linspace(3, -3, x.shape[1])
 
 
+def turned_round(x, j):
+    x[j] = -x[j]
+
+
+def row_before(x, j):
+    x[j] = x[j - 1]
+
+
+def one_column_by_random(c):
+    def change(x, j):
+        x[j, c] += 3 * torch.randn(())
+
+    return change
+
+
 def by_derivatives(fn, x):
     table = torch.autograd.functional.jacobian(fn, x).abs().sum((1, 3))
     return not table.triu(1).any()
@@ -182,14 +197,23 @@ def in_place_leak(x):
 
 
 class Counting:
-    """Add up how often it was called."""
+    """Add up how often it was called, each time or every so many."""
 
-    def __init__(self):
-        self.calls = 0
+    def __init__(self, every=1):
+        self.calls, self.every = 0, every
 
     def __call__(self, x):
         self.calls += 1
-        return x + self.calls
+        return x + (self.calls % self.every == 0) * self.calls
+
+
+def from_next_sign(i):
+    def leaking(x):
+        out = x.clone()
+        out[i] += x[i + 1, 0].sign()
+        return out
+
+    return leaking
 
 
 def opened(*cells, near=True):
@@ -328,8 +352,8 @@ RIGHT = {
     "6.7": [
         leak_test(torch.equal),
         random_leak_test,
-        zeroing_leak_test,
         future_at_once,
+        changing(lambda x, j: x[j:].copy_(torch.randn(x[j:].shape))),
         changing(replace_row),
         lambda fn, x: not (leaks(fn, x) & ~causal_mask(len(x))).any(),
     ],
@@ -400,6 +424,8 @@ WRONG = [
     ("6.3", lambda n, T: (padded(n, T) | ~padded(n, T).mT) & causal_mask(T), "from itself too"),
     ("6.3", lambda n, T: padded(T - n, T) & causal_mask(T), "compare with `T - length`"),
     ("6.3", lambda n, T: padded(n + 2, T) & causal_mask(T), "is open and should be closed"),
+    ("6.3", lambda n, T: padded(n, n.max()) & causal_mask(n.max()), "the longest sentence stands for T"),
+    ("6.3", lambda n, T: padded(n + T - n.max(), T) & causal_mask(T), "the longest sentence stands for T"),
     ("6.4", lambda s, m: s.masked_fill(~m, INF).softmax(-1), "the fully masked row is NaN"),
     ("6.4", lambda s, m: s.masked_fill(~m, -1e9).softmax(-1), "attends uniformly"),
     ("6.4", lambda s, m: s.softmax(-1) * m, "zero after the softmax"),
@@ -413,6 +439,7 @@ WRONG = [
     ("6.4", lambda s, m: s.masked_fill(~m, -1000.0).softmax(-1) * m, "near -3e9"),
     ("6.4", lambda s, m: s.masked_fill(~m, -1e9).softmax(-1) * m, "near -3e9"),
     ("6.4", raw_exponentials, "overflow or vanish"),
+    ("6.4", lambda s, m: raw_exponentials(s.clamp(-80, 80), m), "a clamp would make different scores alike"),
     ("6.4", lambda s, m: by_exponentials(s, m, s.max()), "not the largest of all"),
     ("6.4", added, "the gradient is NaN"),
     ("6.4", lambda s, m: safe(s.detach(), m), "no gradient can flow"),
@@ -494,6 +521,12 @@ WRONG = [
     ("6.7", lambda fn, x: not random_leak_test(fn, x), "the wrong way round"),
     ("6.7", lambda fn, x: not leak_test(torch.allclose)(fn, x), "the wrong way round"),
     ("6.7", by_derivatives, "A derivative does not see every leak"),
+    ("6.7", zeroing_leak_test, "where all in x are negative, is missed"),
+    ("6.7", changing(turned_round), "your changes keep every size"),
+    ("6.7", changing(one_column_by_random(0)), "change all numbers of a row"),
+    ("6.7", changing(one_column_by_random(-1)), "change all numbers of a row"),
+    ("6.7", changing(row_before), "Put in numbers of your own"),
+    ("6.7", lambda fn, x: all(torch.equal(fn(x[:j]), fn(x)[:j]) for j in range(1, 6)), "do not cut them off"),
     ("6.8", lambda x: 2 * x, "this does not leak"),
     ("6.8", lambda x: x.cumsum(0), "this does not leak"),
     ("6.8", lambda x: masked_softmax(x @ x.T, causal_mask(len(x))) @ x, "this does not leak"),
@@ -520,6 +553,9 @@ WRONG = [
     ("6.8", into_the_first(lambda row: row.abs().max() > 1), "finds it"),
     ("6.8", lambda x: x + torch.rand(1), "the same x gives two different outputs"),
     ("6.8", Counting(), "the same x gives two different outputs"),
+    ("6.8", Counting(every=7), "the same x gives two different outputs"),
+    ("6.8", from_next_sign(2), "`one_cut` finds it"),
+    ("6.8", from_next_sign(1), "`one_cut` finds it"),
     ("6.8", lambda x: x.sign()[0], "the shape of x, (6, 4); yours have (4,)"),
     ("6.8", lambda x: x / 0, "NaN or infinity"),
     ("6.8", in_place_leak, "it changes `x`"),
@@ -597,6 +633,11 @@ WRONG = [
     ("6.11", lambda x, t, own: document_by_document(x, t, own, mean=True), "a mean of means"),
     ("6.11", zero_answers, "a word like any other"),
     ("6.11", zero_logits, "the logarithm of V"),
+    (
+        "6.11",
+        lambda x, t, own: F.cross_entropy(x, t.roll(-1).masked_fill(~inner(own), 0), ignore_index=0),
+        "every target that is word 0",
+    ),
     ("6.11", lambda x, t, own: packed(inner)(x.softmax(-1), t, own), "takes the softmax itself"),
     ("6.11", lambda x, t, own: F.cross_entropy(x, t.roll(-1), reduction="none")[inner(own)], "their mean"),
     ("6.11", packed(starts, answers=lambda t: t), "not shifted"),

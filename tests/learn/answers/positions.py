@@ -158,15 +158,34 @@ SLOPES = {"slope": 0.125, "distance": 37, "sixteen": 2**-1.5}
 FADE = {"twin": 8.02, "far": 2.24, "spread": 0.99, "holds": False}
 
 
-def position(clock, base, *, whole=torch.round, angles=None, start=None):
-    found = torch.tensor(0.0) if start is None else start(clock, base)
+def position(clock, base, *, whole=torch.round, angles=None, start=None, last=0):
     if angles is None:
         angles = torch.atan2(clock[::2], clock[1::2]) % (2 * math.pi)
-    for i in range(len(clock) // 2 - 1, -1, -1):
+    found = ((angles[-1] + 0.5) % math.tau - 0.5) * base ** (1 - 2 / len(clock)) if start is None else start
+    for i in range(len(clock) // 2 - 2, last - 1, -1):
         theta = base ** (-2 * i / len(clock))
-        turns = whole((found * theta - angles[i]) / (2 * math.pi)).clamp(min=0)
+        turns = whole((found * theta - angles[i]) / (2 * math.pi))
         found = (angles[i] + 2 * math.pi * turns) / theta
     return found
+
+
+def turned_so_far(clock, base, whole=torch.floor):
+    """Counts the turns of each hand without what it shows."""
+    angles = torch.atan2(clock[::2], clock[1::2]) % (2 * math.pi)
+    found = ((angles[-1] + 0.5) % math.tau - 0.5) * base ** (1 - 2 / len(clock))
+    for i in range(len(clock) // 2 - 2, -1, -1):
+        theta = base ** (-2 * i / len(clock))
+        found = (angles[i] + 2 * math.pi * whole(found * theta / (2 * math.pi))) / theta
+    return found
+
+
+def position_by_brute_force(clock, base, *, limit=0.8, step=1.0):
+    """Tries every turn of the fastest hand, up to so many turns of the slowest."""
+    speeds = base ** (-torch.arange(0, len(clock), 2).double() / len(clock))
+    m = torch.atan2(clock[0], clock[1]) + math.tau * torch.arange(-1, limit / speeds[-1] + 2).double()
+    angles = m[m > -0.01, None] * speeds
+    score = angles.sin() @ clock[::2] + angles.cos() @ clock[1::2]
+    return m[m > -0.01][score.argmax()]
 
 
 def signed_position(clock, base):
@@ -191,8 +210,9 @@ def position_plainly(clock, base):
     clock, found = clock.tolist(), 0.0
     for i in reversed(range(0, len(clock), 2)):
         theta, angle = base ** (-i / len(clock)), math.atan2(clock[i], clock[i + 1])
-        angle += 2 * math.pi if angle < 0 else 0
-        found = (angle + 2 * math.pi * max(0, round((found * theta - angle) / (2 * math.pi)))) / theta
+        if i == len(clock) - 2:
+            found = (angle + 2 * math.pi if angle < -0.1 else angle) / theta
+        found = (angle + 2 * math.pi * round((found * theta - angle) / (2 * math.pi))) / theta
     return found
 
 
@@ -204,13 +224,13 @@ def position_by_complex(clock, base):
         off = (
             (hands[i] * torch.exp(torch.tensor(-1j * m * theta))).angle().item()
         )  # what the hand still has to turn
-        m = m + (off % math.tau if i == d // 2 - 1 else off) / theta
-    return m
+        m = m + (off % math.tau if i == d // 2 - 1 and off < -0.1 else off) / theta
+    return max(m, 0.0)
 
 
 def position_by_search(clock, base):
     speeds = base ** (-torch.arange(0, len(clock), 2).double() / len(clock))
-    where = torch.arange(0, 2 * math.pi / speeds[-1], 0.25).double()
+    where = torch.arange(0, 5 / speeds[-1], 0.25).double()
     for step in (0.25, 0.02, 0.002):
         angles = where[:, None] * speeds
         clocks = torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
@@ -332,6 +352,7 @@ RIGHT = {
         position_plainly,
         position_by_complex,
         position_by_search,
+        position_by_brute_force,
     ],
     "8.4": [
         looking_back,
@@ -432,6 +453,22 @@ WRONG = [
     ("8.3", lambda c, b: position(c, b).round(), "it lies between two"),
     ("8.3", lambda c, b: int(position(c, b)), "it lies between two"),
     ("8.3", lambda c, b: position(c, b, whole=torch.floor), "Take the nearest"),
+    ("8.3", turned_so_far, "without what the hand shows"),
+    ("8.3", lambda c, b: turned_so_far(c, b, torch.round), "without what the hand shows"),
+    ("8.3", lambda c, b: position(c, b, last=1), "the fastest hand is not read"),
+    (
+        "8.3",
+        lambda c, b: position(
+            c, b, start=torch.atan2(c[-2], c[-1]) % math.tau * b ** ((len(c) - 2) / len(c))
+        ),
+        "a whole turn too many",
+    ),
+    ("8.3", lambda c, b: position(c, b, whole=lambda n: n.round().clamp(min=0)), "count -1 turns"),
+    (
+        "8.3",
+        lambda c, b: position(c, b) + (math.tau * b**0.5 if len(c) == 4 and position(c, b) < 50 else 0),
+        "the slowest hand has come round",
+    ),
     ("8.3", lambda c, b: position(c, b, angles=torch.atan(c[::2] / c[1::2]) % math.tau), "half a turn only"),
     ("8.3", lambda c, b: position(c, b, angles=torch.atan2(c[1::2], c[::2]) % math.tau), "are swapped"),
     ("8.3", lambda c, b: position(c, b**0.5), "with the 2"),
