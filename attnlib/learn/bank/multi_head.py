@@ -35,7 +35,9 @@ def _wrong_parameters(C: int, H: int, Hkv: int, bias: bool, says: dict[str, str]
         known += [
             (right - 2 * C - 2 * D * Hkv, says["no_biases"]),
             (right + 2 * C - 2 * D * Hkv, says["wide_biases"]),
+            (right - 2 * D * Hkv, says["no_biases_of_keys"]),
             (right - C, says["three_biases"]),
+            (right - D * Hkv, says["three_biases"]),
         ]
     else:
         known += [(multihead_parameters(C, H, Hkv=Hkv, bias=True), says["always_biases"])]
@@ -66,7 +68,8 @@ def parameters(answer: object, says: dict[str, str]) -> str | None:
 def _model_of_heads(H: int, questions: list[list[set[int]]], says: dict[str, str]) -> Callable:
     """Return the share of right answers of a model without some heads.
 
-    For each question there are the sets of heads of which one is needed, as a whole.
+    For each question there are the sets of heads of which one is needed, as a whole; ``~head`` stands for a
+    head that misleads, and has to be gone.
     """
 
     def share_right(removed: Iterable[int]) -> float:
@@ -75,7 +78,8 @@ def _model_of_heads(H: int, questions: list[list[set[int]]], says: dict[str, str
         gone = set(map(int, removed))
         if not gone <= set(range(H)):
             raise AnswerError(says["no_such_head"].format(head=max(gone, key=abs), H=H))
-        return sum(any(not ways & gone for ways in question) for question in questions) / len(questions)
+        there = {head if head not in gone else ~head for head in range(H)}
+        return sum(any(needed <= there for needed in question) for question in questions) / len(questions)
 
     return share_right
 
@@ -85,6 +89,13 @@ def _what_it_hides_behind(share_right: Callable, head: int, H: int) -> tuple[int
     others = [h for h in range(H) if h != head]
     choices = (choice for n in range(H) for choice in combinations(others, n))
     return next((gone for gone in choices if share_right([*gone, head]) < share_right(gone)), None)
+
+
+def _gains(share_right: Callable, head: int, H: int) -> bool:
+    """Tell whether the share rises in some company when a head is removed."""
+    others = [h for h in range(H) if h != head]
+    choices = (choice for n in range(H) for choice in combinations(others, n))
+    return any(share_right([*gone, head]) > share_right(gone) for gone in choices)
 
 
 def _read_heads(answer: object, H: int, says: dict[str, str]) -> set[int]:
@@ -110,6 +121,8 @@ def hiding(answer: object, says: dict[str, str]) -> str | None:
         (5, [[{0, 1}, {2, 3}], [{4}]]),  # 0 works with 1, or else 2 with 3
         (3, [[{0}], [{1}], [{2}]]),  # none hides
         (6, [[{5}, {0, 1, 2}], [{3}]]),
+        (6, [[{head} for head in range(6)]]),  # all do the same
+        (5, [*[[{0}, {1}]] * 2, [{~1}], [{~2, ~3}], [{4}]]),  # 1 hides, and misleads; 2 and 3 only mislead
     ]
     for n, (H, questions) in enumerate(models):
         share_right = _model_of_heads(H, questions, says)
@@ -125,18 +138,24 @@ def _wrongly_hiding(got: set[int], behind: dict, share_right: Callable, says: di
     """Say which head should not be among those found, or is missing; None if they are right."""
     for head in sorted(got):
         if not behind[head]:
-            return says["does_nothing" if behind[head] is None else "costs_alone"].format(head=head)
+            gains = "only_gains" if _gains(share_right, head, len(behind)) else "does_nothing"
+            return says[gains if behind[head] is None else "costs_alone"].format(head=head)
     missing = [head for head in behind if behind[head] and head not in got]
     if not missing:
         return None
     head, others = missing[0], [h for h in behind if h != missing[0]]
     if len(behind[head]) > 1:
         return says["more_than_one"].format(head=head)
+    case = {"head": head, "other": behind[head][0]}
+    if share_right([head]) > share_right([]):
+        return says["gains_alone"].format(**case)
     if share_right(others) == share_right(behind):
-        return says["in_company"].format(head=head)
+        return says["in_company"].format(**case)
+    if share_right(behind[head]) < share_right([]):
+        return says["behind_one_that_costs"].format(**case)
     if not got:
         return says["none_found"]
-    return says["behind_another"].format(head=head, other=behind[head][0])
+    return says["behind_another"].format(**case)
 
 
 def _heads(x: Tensor, H: int) -> Tensor:
@@ -209,6 +228,8 @@ def score(answer: object, says: dict[str, str]) -> str | None:
         (lambda w, r: _found(w, r)[:, r.any(-1)], says["each_query_asked"]),
         (lambda w, r: (w.mT * r).sum((-1, -2)) / r.any(-1).sum(), says["turned"]),
         (lambda w, r: _found(w, r).sum(-1) / r.any(0).sum(), says["by_keys"]),
+        (lambda w, r: (w * r).amax((-1, -2)), says["largest"]),
+        (lambda w, r: w[:, torch.arange(len(r)), r.int().argmax(-1)].mean(-1), says["key_0"]),
         (lambda w, r: _score(w, ~r), says["inverted"]),
     ]
     return by_cases(answer, _score, cases, mistakes)
@@ -226,6 +247,16 @@ def _without(heads: Tensor, w_o: Tensor, h: int) -> Tensor:
 
 def _replaced(heads: Tensor, w_o: Tensor, h: int, by: Tensor) -> Tensor:
     return _without(heads, w_o, h) + by @ w_o.unflatten(0, (heads.shape[1], -1))[h]
+
+
+AXES = 0, 1, (0, 1)  # texts, tokens, both
+
+
+def _rows_left(heads: Tensor, w_o: Tensor, h: int, cut: int) -> Tensor:
+    """Leave out head h, and of ``w_o`` the rows of the first or the last head."""
+    H = heads.shape[1]
+    rows = [n for n in range(H) if n != cut % H]
+    return _merged(heads[:, [n for n in range(H) if n != h]]) @ w_o.unflatten(0, (H, -1))[rows].flatten(0, 1)
 
 
 def _columns_cleared(heads: Tensor, w_o: Tensor, h: int) -> Tensor:
@@ -251,6 +282,8 @@ def without(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, w, h: _without(x, w, h + 1), says["next_head"]),
         (lambda x, w, h: _without(x, w, h - 1), says["head_before"]),
         (lambda x, w, h: _merged(_cleared(x.transpose(1, 2), h).transpose(1, 2)) @ w, says["position"]),
+        *((lambda x, w, h, a=a: _replaced(x, w, h, x[:, h].mean(a, True)), says["own_mean"]) for a in AXES),
+        *((lambda x, w, h, n=n: _rows_left(x, w, h, n), says["rows_left"]) for n in (0, -1)),
         (lambda x, w, h: _replaced(x, w, h, x.mean(1)), says["mean_head"]),
         (lambda x, w, h: _replaced(x, w, h, _cleared(x, h).sum(1) / (x.shape[1] - 1)), says["mean_head"]),
     ]
@@ -294,7 +327,7 @@ def multi_head(answer: object, says: dict[str, str]) -> str | None:
     """Grade multi-head attention from four matrices."""
     cases = [
         (normal(B, T, C, seed=0), *(normal(C, C, seed=n) / 2 for n in (1, 2, 3, 4)), H)
-        for B, T, C, H in ((2, 6, 12, 3), (3, 5, 14, 2), (2, 3, 10, 5))
+        for B, T, C, H in ((2, 5, 12, 2), (3, 6, 12, 3), (2, 3, 10, 5))
     ]
     mistakes = [
         (_layer(scale=lambda C, D: C**-0.5), says["by_root_of_c"]),
@@ -336,6 +369,7 @@ def multi_head(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, a, b, c, d, H: _layer()(x, a, b, torch.eye(len(c)), d, H), says["values_not_projected"]),
         (lambda x, *rest: x + _layer()(x, *rest), says["residual"]),
         (lambda *case: _layer()(*case[:-1], case[0].shape[-1] // case[-1]), says["heads_and_width"]),
+        *((lambda *case, n=n: _layer()(*case[:-1], n), says["written_in"].format(n=n)) for n in (2, 3, 4)),
     ]
     ready_made = {"multi_head_attention_forward", "_native_multi_head_attention"}, says["ready_made"]
     return by_cases(answer, _layer(), cases, mistakes, ready_made=ready_made)
@@ -389,6 +423,8 @@ def effect(answer: object, says: dict[str, str]) -> str | None:
         (lambda w, v, j: (w @ v - _kept(w, v, j)).abs().sum(-1), says["absolute"]),
         (lambda w, v, j: w[:, j] * (v[j] - w @ v).norm(dim=-1), says["no_factor"]),
         (lambda w, v, j: w[:, j], says["weight"]),
+        (lambda w, v, j: w[:, j] / (1 - w[:, j]), says["factor_alone"]),
+        (lambda w, v, j: (v[j] - w @ v).norm(dim=-1) / (1 - w[:, j]), says["no_weight"]),
         (lambda w, v, j: (w @ v - _kept(w, v, j)).norm(), says["one_length"]),
         (_moved(lambda w, v, j: _rest(w, j).softmax(-1) @ v), says["softmax"]),
     ]

@@ -35,8 +35,8 @@ def in_all_company(share_right, H):
 
 def by_bits(share_right, H):
     share = [share_right([h for h in range(H) if n >> h & 1]) for n in range(2**H)]
-    never = [all(share[n | 1 << h] == share[n] for n in range(2**H)) for h in range(H)]
-    return np.array([h for h in range(H) if share[1 << h] == share[0] and not never[h]], dtype=int)
+    never = [all(share[n | 1 << h] >= share[n] for n in range(2**H)) for h in range(H)]
+    return np.array([h for h in range(H) if share[1 << h] >= share[0] and not never[h]], dtype=int)
 
 
 def by_what_is_kept(share_right, H):
@@ -48,7 +48,28 @@ def by_what_is_kept(share_right, H):
             return True
         return any(helps(head, kept - {h}) for h in kept - {head})
 
-    return [h for h in range(H) if share_right([h]) == share_right([]) and helps(h, set(range(H)))]
+    return [h for h in range(H) if share_right([h]) >= share_right([]) and helps(h, set(range(H)))]
+
+
+def in_company(most=5, alone=float.__ge__, costs=float.__lt__, among_all=True):
+    """Try each head with so many others at most; a comparison that is not the right one is a mistake."""
+
+    def found(share_right, H):
+        free = [h for h in range(H) if alone(float(share_right([h])), float(share_right([])))]
+        choices = [
+            gone for n in range(most + 1) for gone in combinations(range(H) if among_all else free, n)
+        ]
+        return [
+            h
+            for h in free
+            if any(
+                costs(float(share_right([*gone, h])), float(share_right(gone)))
+                for gone in choices
+                if h not in gone
+            )
+        ]
+
+    return found
 
 
 def in_pairs(share_right, H):
@@ -125,6 +146,10 @@ def rows_cleared(heads, w_o, h):
     D = heads.shape[-1]
     rows = torch.arange(len(w_o)) // D != h
     return (merge(heads) @ (w_o * rows[:, None])).tolist()
+
+
+def others_of(heads, h):
+    return torch.cat([heads[:, :h], heads[:, h + 1 :]], 1)
 
 
 def in_place(heads, w_o, h):
@@ -394,6 +419,7 @@ RIGHT = {
         lambda right, H: [h in in_all_company(right, H) for h in range(H)],
         by_bits,
         by_what_is_kept,
+        in_company(),
     ],
     "5.4": [
         undeal,
@@ -469,6 +495,8 @@ WRONG = [
     ("5.2", lambda C, H, G, b: 4 * C * (C + b), "W_K and W_V are narrower"),
     ("5.2", lambda C, H, G, b: sizes(C, H, G, False) + 4 * C * b, "as wide as those are"),
     ("5.2", lambda C, H, G, b: sizes(C, H, G, b) - C * b, "four biases"),
+    ("5.2", lambda C, H, G, b: sizes(C, H, G, b) - 2 * C // H * G * b, "keys and values have biases too"),
+    ("5.2", lambda C, H, G, b: sizes(C, H, G, b) - C // H * G * b, "four biases"),
     ("5.2", lambda C, H, G, b: 4 * C * (C + b) if G == H else 2 * (C + G) * (C + b), "each is D = C / H wide"),
     ("5.2", lambda C, H, G, b: 1, "1 is too small"),
     ("5.2", lambda C, H, G, b: 2 * (C + C // G) * (C + b), "the size of a group"),
@@ -481,7 +509,14 @@ WRONG = [
     ("5.3", lambda right, H: list(range(H)), "head 0 does not hide"),
     ("5.3", lambda right, H: [], "Removing one at a time cannot show it"),
     ("5.3", in_pairs, "for a model of 5 heads: head 0 is missing: more than one other head does the same"),
-    ("5.3", lambda right, H: in_all_company(right, H) if H == 5 else in_pairs(right, H), "for a model of 4 heads: some heads hide here"),
+    ("5.3", lambda right, H: in_all_company(right, H) if H == 5 else in_pairs(right, H), "without head 0, which costs already by itself, it does"),
+    ("5.3", in_company(2), "for a model of 6 heads: head 0 is missing: more than one other head does the same"),
+    ("5.3", in_company(3), "for a model of 6 heads: head 0 is missing: more than one other head does the same"),
+    ("5.3", in_company(4), "for a model of 6 heads: head 0 is missing: more than one other head does the same"),
+    ("5.3", in_company(alone=float.__eq__), "head 1 is missing: removing it alone raises the share, which costs nothing"),
+    ("5.3", in_company(costs=float.__ne__), "removing it changes some answers, but only for the better"),
+    ("5.3", in_company(2, float.__eq__, float.__ne__), "for a model of"),
+    ("5.3", in_company(among_all=False), "head 1 is missing: removing it alone costs nothing, but without head 0, which costs already by itself"),
     ("5.3", by_itself, "head 0 is missing: on its own"),
     ("5.3", lambda right, H: in_all_company(right, H)[:1], "head 3 is missing: removing it alone costs nothing, but without head 1 it does"),
     ("5.3", lambda right, H: in_all_company(right, H)[:2], "head 4 is missing: more than one other head does the same"),
@@ -513,6 +548,9 @@ WRONG = [
     ("5.5", lambda w, r: (w.argmax(-1) == r.float().argmax(-1))[:, r.any(-1)].float().mean(-1), "the score is the weight itself"),
     ("5.5", lambda w, r: score(w, r).mean(), "each head has a score of its own"),
     ("5.5", lambda w, r: (w * r).sum(-1), "average over those"),
+    ("5.5", lambda w, r: (w * r).amax((-1, -2)), "the largest weight"),
+    ("5.5", lambda w, r: torch.stack([one[r].max() for one in w]), "the largest weight"),
+    ("5.5", lambda w, r: w[:, torch.arange(len(r)), r.int().argmax(-1)].mean(-1), "`argmax` gives 0 for them"),
     ("5.5", lambda w, r: (w.mT * r).sum((-1, -2)) / r.any(-1).sum(), "turned round"),
     ("5.6", lambda x, w, h: merge(x) @ w, "with every head"),
     ("5.6", lambda x, w, h: x[:, h] @ w.unflatten(0, (3, -1))[h], "what head h alone gives"),
@@ -526,10 +564,15 @@ WRONG = [
     ("5.6", position_cleared, "you clear token h"),
     ("5.6", lambda x, w, h: mean_instead(x, w, h, x.mean(1)), "a mean of heads"),
     ("5.6", lambda x, w, h: mean_instead(x, w, h, (x.sum(1) - x[:, h]) / (x.shape[1] - 1)), "a mean of heads"),
+    ("5.6", lambda x, w, h: mean_instead(x, w, h, x[:, h].mean(0)), "its own mean"),
+    ("5.6", lambda x, w, h: mean_instead(x, w, h, x[:, h].mean((0, 1))), "its own mean"),
+    ("5.6", lambda x, w, h: mean_instead(x, w, h, x[:, h].mean(1, keepdim=True)), "its own mean"),
+    ("5.6", lambda x, w, h: merge(others_of(x, h)) @ w[: -x.shape[-1]], "so the rows no longer belong"),
+    ("5.6", lambda x, w, h: merge(others_of(x, h)) @ w[x.shape[-1] :], "so the rows no longer belong"),
     ("5.6", in_place, "it changes `heads`"),
     ("5.7", mha(attend=scored(12**-0.5)), "you divide by √C"),
     ("5.7", mha(attend=scored(1.0)), "not divided by √D"),
-    ("5.7", mha(attend=scored(1 / 4)), "its square root is enough"),
+    ("5.7", mha(attend=scored(1 / 6)), "its square root is enough"),
     ("5.7", mha(attend=scored(axis=-2)), "runs over the queries"),
     ("5.7", mha(attend=scored(axis=1)), "runs over the heads"),
     ("5.7", mha(split=viewed), "deals the tokens out"),
@@ -545,12 +588,12 @@ WRONG = [
     ("5.7", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, 1), "this is one head of width C"),
     ("5.7", lambda x, a, b, c, d, H: merge(attention(*[split(x, H)] * 3)) @ d, "slices of x"),
     ("5.7", mha(merge=lambda x: x.sum(1), out=False), "side by side"),
-    ("5.7", mha(merge=lambda x: x, attend=lambda q, k, v: (q @ k.mT / 2).softmax(-1), out=False), "these are the weights"),
-    ("5.7", mha(attend=scored(3**-0.5)), "the root of the number of heads"),
-    ("5.7", mha(attend=scored(6**-0.5)), "the root of the number of tokens"),
-    ("5.7", mha(attend=scored(2.0)), "you multiply the scores"),
-    ("5.7", mha(attend=lambda q, k, v: (q @ k.mT).softmax(-1) / 2 @ v), "after the softmax"),
-    ("5.7", mha(attend=lambda q, k, v: q @ k.mT / 2 @ v), "the softmax is missing"),
+    ("5.7", mha(merge=lambda x: x, attend=lambda q, k, v: (q @ k.mT / 6**0.5).softmax(-1), out=False), "these are the weights"),
+    ("5.7", mha(attend=scored(2**-0.5)), "the root of the number of heads"),
+    ("5.7", mha(attend=scored(5**-0.5)), "the root of the number of tokens"),
+    ("5.7", mha(attend=scored(6**0.5)), "you multiply the scores"),
+    ("5.7", mha(attend=lambda q, k, v: (q @ k.mT).softmax(-1) / 6**0.5 @ v), "after the softmax"),
+    ("5.7", mha(attend=lambda q, k, v: q @ k.mT / 6**0.5 @ v), "the softmax is missing"),
     ("5.7", mha(attend=lambda q, k, v: attention(k, q, v)), "queries and keys are exchanged"),
     ("5.7", mha(attend=lambda q, k, v: attention(q, v, k)), "keys and values are exchanged"),
     ("5.7", mha(attend=lambda q, k, v: attention(v, k, q)), "queries and values are exchanged"),
@@ -559,7 +602,10 @@ WRONG = [
     ("5.7", mha(merge=lambda x: merge(x.flip(1))), "in reverse order"),
     ("5.7", lambda x, a, b, c, d, H: merge(attention(split(x @ a, H), split(x @ b, H), split(x, H))) @ d, "`w_v` is not used"),
     ("5.7", lambda x, *rest: x + mha()(x, *rest), "the residual connection"),
-    ("5.7", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, 4), "number and width of the heads are exchanged"),
+    ("5.7", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, x.shape[-1] // H), "number and width of the heads are exchanged"),
+    ("5.7", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, 4), "as if there were always 4 heads"),
+    ("5.7", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, 2), "right at first, but not for"),
+    ("5.7", lambda x, a, b, c, d, H: mha()(x, a, b, c, d, 2), "as if there were always 2 heads"),
     ("5.7", torchs_own, "calls PyTorch's own"),
     ("5.8", lambda w, v, j: (w[:, j, None] * v[j]).norm(dim=-1), "no longer sum to one"),
     ("5.8", lambda w, v, j: (removed(w, j) @ v).norm(dim=-1), "how far is it from the old one"),
@@ -569,6 +615,8 @@ WRONG = [
     ("5.8", lambda w, v, j: (w @ v - removed(w, j) @ v).abs().sum(-1), "absolute differences"),
     ("5.8", lambda w, v, j: (w[:, j, None] * (v[j] - w @ v)).norm(dim=-1), "the other weights grow"),
     ("5.8", lambda w, v, j: w[:, j], "this is the weight of the key"),
+    ("5.8", lambda w, v, j: w[:, j] / (1 - w[:, j]), "how far is value j from the output"),
+    ("5.8", lambda w, v, j: (w @ v - v[j]).norm(dim=-1) / (1 - w[:, j]), "the weight itself is missing"),
     ("5.8", lambda w, v, j: (w @ v - removed(w, j) @ v).norm(), "each has its own"),
     ("5.8", lambda w, v, j: (w @ v - holed(w, v, j).softmax(-1) @ v).norm(dim=-1), "without a softmax"),
     ("5.8", lambda w, v, j: (w @ v - holed(w, v, j) / holed(w, v, j).sum(0) @ v).norm(dim=-1), "a sum of 0: that of column j"),
