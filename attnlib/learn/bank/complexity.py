@@ -127,6 +127,7 @@ def cache(answer: object, says: dict[str, str]) -> str | None:
         known = [
             (right / 2, says["half"]),
             (right * H / Hkv, says["query_heads"]),
+            (right * (H / Hkv) ** 2, says["ratio_upside_down"]),
             (right / B, says["one_sequence"]),
             (right / layers, says["one_layer"]),
             (right / 2 * H / Hkv, says["half_of_query_heads"]),
@@ -182,6 +183,8 @@ def intensity(answer: object, says: dict[str, str]) -> str | None:
             (group, says["half_per_number"]),
             (4 * group, says["twice_per_number"]),
             (2 * group * width, says["times_width"]),
+            (2 * group**2 / width, says["group_squared"]),
+            (2 * group // width, says["fraction_lost"]),
         ]
         where = says["where"].format(group=group, width=width)
         wrong = name_number(single(call(answer, group, width)), 2 * group / width, known, where)
@@ -193,7 +196,7 @@ def intensity(answer: object, says: dict[str, str]) -> str | None:
 def merge(answer: object, says: dict[str, str]) -> str | None:
     """Grade the merging of two blocks of an online softmax."""
     scores, values = _random(7, seed=0) * 2, _random(7, 3, seed=1)
-    for shift in ((0.0, 0.0), (1000.0, 1000.0), (0.0, 1000.0), (1000.0, 0.0)):
+    for shift in ((0, 0), (1000, 1000), (0, 1000), (1000, 0), (1000, -1000), (-1000, 1000)):
         parts, every = [], torch.cat([scores[:3] + shift[0], scores[3:] + shift[1]])
         for s, v in ((every[:3], values[:3]), (every[3:], values[3:])):
             m = s.max()
@@ -205,8 +208,12 @@ def merge(answer: object, says: dict[str, str]) -> str | None:
         top = torch.maximum(m1, m2)
         a, b = (m1 - top).exp(), (m2 - top).exp()
         mistakes = [
-            ((l1 * o1 + l2 * o2) / (l1 + l2), says["not_rescaled"]),
+            ((l1 * o1 + l2 * o2) / (l1 + l2), says["clamped" if any(shift) else "not_rescaled"]),
             ((o1 + o2) / 2, says["plain_mean"]),
+            (o1 if m1 > m2 else o2, says["larger_alone"]),
+            (o2 if m1 > m2 else o1, says["smaller_alone"]),
+            ((b * l2 * o1 + a * l1 * o2) / (a * l1 + b * l2), says["weights_swapped"]),
+            ((a * l2 * o1 + b * l1 * o2) / (a * l2 + b * l1), says["sums_swapped"]),
             (o1 + o2, says["sum_of_means"]),
             ((a * o1 + b * o2) / (a + b), says["largest_alone"]),
             (a * l1 * o1 + b * l2 * o2, says["not_divided"]),
@@ -223,6 +230,25 @@ def _blocks(scores: Tensor, values: Tensor, size: int) -> Iterator[tuple[Tensor,
     """Yield blocks of scores and values, as copies that nothing else holds."""
     for start in range(0, len(scores), size):
         yield scores[start : start + size].clone(), values[start : start + size].clone()
+
+
+class _Once:
+    """Blocks of scores and values that come once, and say so to whoever asks for them again."""
+
+    def __init__(self, scores: Tensor, values: Tensor, size: int, again: str) -> None:
+        self.blocks, self.again, self.gone = _blocks(scores, values, size), again, False
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        if self.gone:
+            raise AnswerError(self.again)
+        return self
+
+    def __next__(self) -> tuple[Tensor, Tensor]:
+        try:
+            return next(self.blocks)
+        except StopIteration:
+            self.gone = True
+            raise
 
 
 def _online(
@@ -260,14 +286,14 @@ def _shifted(scores: Tensor) -> Tensor:
     return (scores - scores.max()).exp()
 
 
-def _on_blocks(function: object) -> object:
-    """Return a learner's function of blocks as one of scores, values and a size of blocks."""
+def _on_blocks(function: object, again: str) -> object:
+    """Return a learner's function of blocks as one of scores, values and a size of blocks, which come once."""
     if not callable(function):
         return function
 
     @functools.wraps(function)
     def answer(*case: object) -> object:
-        return function(_blocks(*case))
+        return function(_Once(*case, again))
 
     return answer
 
@@ -295,7 +321,13 @@ def one_pass(answer: object, says: dict[str, str]) -> str | None:
     ]
 
     own = READY_MADE, says["ready_made"]
-    wrong = by_cases(_on_blocks(answer), lambda s, v, _: s.softmax(0) @ v, cases, mistakes, ready_made=own)
+    wrong = by_cases(
+        _on_blocks(answer, says["read_twice"]),
+        lambda s, v, _: s.softmax(0) @ v,
+        cases,
+        mistakes,
+        ready_made=own,
+    )
     return wrong or _extreme_scores(answer, says) or _keeps_blocks(answer, says)
 
 
@@ -391,6 +423,7 @@ def _known_gradients(
         (1.0, says["slope_unscaled"]),
         (root**2, says["slope_scaled_twice"]),
         (-root, says["sign"]),
+        (v.shape[-1] ** -0.5, says["root_of_Dv"]),
     ):
         found["dq"] += [(one @ k * factor, words) for one in (ds, p * dp)]
         found["dk"] += [(one.mT @ q * factor, words) for one in (ds, p * dp)]

@@ -254,6 +254,10 @@ def looking_back(answer: object, says: dict[str, str]) -> str | None:
         (lambda k, d, b: right(k, d, b, lambda k, speed: math.radians(k * speed)), says["converted"]),
         (lambda k, d, b: right(k, d, b, lambda k, speed: math.tau * k * speed), says["two_pi"]),
         (lambda k, d, b: right(k, d, b).abs(), says["no_minus"]),
+        (lambda k, d, b: _same_sines(right(k, d, b)), says["no_minus"]),
+        (lambda k, d, b: _same_sines(right(k, d, b).mT), says["no_minus"]),
+        (lambda k, d, b: _pairs_reversed(right(k, d, b)), says["slowest_first"]),
+        (lambda k, d, b: _pairs_reversed(right(k, d, b)).mT, says["slowest_first"]),
         (lambda k, d, b: right(k, d, b) * (1 - 2 * torch.ones(d, d).triu(1).double()), says["two_minuses"]),
         (lambda k, d, b: right(k, d, b) * torch.eye(d).double(), says["diagonal"]),
         (lambda k, d, b: _in_halves(right(k, d, b)), says["halves"]),
@@ -280,6 +284,17 @@ def looking_back(answer: object, says: dict[str, str]) -> str | None:
         (5, 2, 10_000.0),
     ]
     return by_cases(answer, right, cases, mistakes)
+
+
+def _same_sines(table: Tensor) -> Tensor:
+    """Give the sine below each diagonal the sign of that above it."""
+    return table.triu() + table.triu(1).mT
+
+
+def _pairs_reversed(table: Tensor) -> Tensor:
+    """Return a matrix for clocks with the slowest hand first."""
+    order = [n ^ 1 for n in range(len(table) - 1, -1, -1)]
+    return table[order][:, order]
 
 
 def _first_hand(table: Tensor) -> Tensor:
@@ -321,6 +336,8 @@ def turned_pair(answer: object, says: dict[str, str]) -> str | None:
         (_turn(lambda m, t: m), says["no_theta"]),
         (_turn(lambda m, t: (m + 1) * t), says["counted_from_1"]),
         (_turn(lambda m, t: (m * t).deg2rad()), says["converted"]),
+        (_turn(lambda m, t: (m * t).rad2deg()), says["converted"]),
+        (lambda x, m, t: m[:, None] * _turn(lambda m, t: torch.full_like(m, t))(x, m, t), says["m_outside"]),
         (_turn(lambda m, t: m / t), says["divided"]),
         (_chained, says["chained"]),
         (lambda x, m, t: torch.stack([x[:, 0] * (m * t).cos(), x[:, 1] * (m * t).sin()], -1), says["shrunk"]),
@@ -455,6 +472,8 @@ def chosen_base(answer: object, says: dict[str, str]) -> str | None:
             ((context / 360) ** power, says["degrees"]),
             (2 * math.pi * context**power, says["times_2_pi"]),
             (10_000 * turns**power, says["multiple"]),
+            (context**power / (2 * math.pi), says["two_pi_outside"]),
+            (turns ** ((d - 1) / (d - 2)), says["last_pair"]),
             ((turns - 1 / (2 * math.pi)) ** power, says["one_place_fewer"]),
             (turns ** (d / 2), says["half_of_d"]),
             (turns ** (d / (d + 2)), says["last_pair"]),

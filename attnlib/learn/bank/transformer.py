@@ -89,10 +89,15 @@ def _drafts() -> list[tuple[Tensor, Tensor]]:
     return [tuple(torch.tensor(row, dtype=torch.float64) for row in case) for case in cases]
 
 
+def _rounded(p: Tensor) -> list[float]:
+    """Return probabilities as they are written; on a page a tensor's numbers have fewer digits."""
+    return [round(x, 4) for x in p.tolist()]
+
+
 def draft(answer: object, says: dict[str, str]) -> str | None:
     """Grade the acceptance of a drafted token, and what is drawn in place of one that is rejected."""
     for n, (p, q) in enumerate(_drafts()):
-        where = says["not_for"].format(p=p.tolist(), q=q.tolist()) if n else ""
+        where = says["not_for"].format(p=_rounded(p), q=_rounded(q)) if n else ""
         result = call(listed(answer), p.clone(), q.clone())
         got = numbers(result)
         if got.shape != (2, len(p)):
@@ -241,6 +246,26 @@ def _moved_back(tokens: list[int], window: int, stride: int) -> list[float]:
     return _flat([*parts[:-1], last[-len(parts[-1]) :]])
 
 
+def _in_front(tokens: list[int], window: int, stride: int) -> list[float]:
+    """Count of each slice as many losses as are new, from its front."""
+    pairs = zip(_all_losses(tokens, window, stride), _new_losses(tokens, window, stride), strict=True)
+    return _flat([every[: len(new)] for every, new in pairs])
+
+
+def _latest(tokens: list[int], window: int, stride: int) -> list[float]:
+    """Let each slice put its losses over those of the slices before it."""
+    found = {}
+    for start, end, _ in _slices(len(tokens), window, stride):
+        found |= dict(enumerate(_losses(tokens[start:end]), start))
+    return [*found.values()]
+
+
+def _one_dropped(tokens: list[int], window: int, stride: int, kept: slice) -> list[float]:
+    """Leave a new loss of each slice but the first out."""
+    first, *rest = _new_losses(tokens, window, stride)
+    return _flat([first, *(part[kept] for part in rest)])
+
+
 def long_text(answer: object, says: dict[str, str]) -> str | None:
     """Grade the mean loss over a text that is longer than what a model reads at once."""
     cases = []
@@ -284,6 +309,13 @@ def long_text(answer: object, says: dict[str, str]) -> str | None:
         (lambda t, w, s: _mean(_moved_back(t, w, s)), says["moved_back"]),
         (lambda t, w, s: _mean(_flat([part[-s:] for part in _new_losses(t, w, s)])), says["beginning_lost"]),
         (lambda t, w, s: _mean(_flat(_new_losses(t, w, 1))), says["stride_unused"]),
+        (lambda t, w, s: _mean(_flat(_new_losses(t, w, w // 2))), says["half_windows"]),
+        (lambda t, w, s: _mean(_in_front(t, w, s)), says["front_for_end"]),
+        (lambda t, w, s: _mean(_latest(t, w, s)), says["later_slice_wins"]),
+        (lambda t, w, s: _mean(_losses(t[-w:])), says["last_alone"]),
+        (lambda t, w, s: _mean(_one_dropped(t, w, s, slice(1, None))), says["one_too_few"]),
+        (lambda t, w, s: _mean(_one_dropped(t, w, s, slice(None, -1))), says["one_too_few"]),
+        (lambda t, w, s: _mean(_flat([part[:-1] for part in _new_losses(t, w, s)])), says["one_too_few"]),
         (lambda t, w, s: sum(_flat(_new_losses(t, w, s))) / len(t), says["divided_by_tokens"]),
         (lambda t, w, s: sum(_flat(_new_losses(t, w, s))), says["sum"]),
         (lambda t, w, s: math.exp(right(t, w, s)), says["perplexity"]),
@@ -379,6 +411,7 @@ def sampling(answer: object, says: dict[str, str]) -> str | None:
         (lambda x, t, k: _probabilities(x, t, k).sort(-1, descending=True).values, says["sorted"]),
         (lambda x, t, k: _among(_kept(x, k), (x / t).softmax(-1)), says["probabilities_hidden"]),
         (lambda x, t, k: _over_sum(_cut_off((x / t).softmax(-1), k)), says["sum_of_the_batch"]),
+        (lambda x, t, k: _probabilities(x, t, k)[:1].repeat(len(x), 1), says["first_row_for_all"]),
         (lambda x, t, k: _probabilities(x, t, k).log(), says["logarithms"]),
         (lambda x, t, k: _probabilities(x, t, k).log().masked_fill(~_kept(x, k), 0.0), says["logarithms"]),
         (lambda x, t, k: (x / t).log_softmax(-1).masked_fill(~_kept(x, k), -math.inf), says["logarithms"]),
@@ -531,6 +564,13 @@ def _apart(tokens: list[int], n: int) -> float:
     return sum(gram in _grams(tokens[:i], n) for i, gram in enumerate(grams)) / len(grams)
 
 
+def _searched_for(tokens: list[int], n: int) -> float:
+    """Search for n tokens in a text written with spaces, as if no token began or ended inside another."""
+    places = range(len(tokens) - n + 1)
+    found = (" ".join(map(str, tokens[i : i + n])) in " ".join(map(str, tokens[: i + n - 1])) for i in places)
+    return sum(found) / len(places)
+
+
 def repeats(answer: object, says: dict[str, str]) -> str | None:
     """Grade the share of n-grams that stood in the text before."""
     cases = [
@@ -541,9 +581,14 @@ def repeats(answer: object, says: dict[str, str]) -> str | None:
         ([3, 1, 4, 3, 1, 4, 3, 1], 4),
         ([2, 7], 2),
         ([1, 12, 11, 2], 2),
+        ([12, 3, 2, 3], 2),
+        ([1, 2, 3, 1, 4, 3], 3),
     ]
     mistakes = [
         (_of_grams(lambda g: _repeated(["".join(map(str, one)) for one in g])), says["written_together"]),
+        (_searched_for, says["searched_for"]),
+        (_of_grams(lambda g: _repeated([(one[0], one[-1]) for one in g])), says["ends_alone"]),
+        (_of_grams(lambda g: _repeated([one[0] for one in g])), says["first_token_alone"]),
         (_share(lambda g: len(set(g))), says["different_ones"]),
         (_share(lambda g: sum(m for m in Counter(g).values() if m > 1)), says["first_counted"]),
         (_share(lambda g: sum(m > 1 for m in Counter(g).values())), says["each_once"]),

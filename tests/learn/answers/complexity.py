@@ -48,6 +48,16 @@ def subtracting(which):
     return answer
 
 
+def with_mean_shift(m1, l1, o1, m2, l2, o2):
+    m = (m1 + m2) / 2
+    a, b = (m1 - m).exp() * l1, (m2 - m).exp() * l2
+    return (a * o1 + b * o2) / (a + b)
+
+
+def with_clamp(m1, l1, o1, m2, l2, o2):
+    return overflowing(m1.clamp(max=80), l1, o1, m2.clamp(max=80), l2, o2)
+
+
 def overflowing(m1, l1, o1, m2, l2, o2):
     a, b = m1.exp() * l1, m2.exp() * l2
     return (a * o1 + b * o2) / (a + b)
@@ -201,6 +211,12 @@ def keeping(keep, total):
         return mixed / total(kept, top)
 
     return answer
+
+
+def in_two_passes(blocks):
+    top = max(s.max() for s, v in blocks)
+    parts = [((s - top).exp().sum(), (s - top).exp() @ v) for s, v in blocks]
+    return sum(o for _, o in parts) / sum(total for total, _ in parts)
 
 
 def each_block(join):
@@ -564,6 +580,12 @@ def backwards_with_the_table(q, k, v, o, lse, do, size):
     return backwards()(q, k, v, o, lse, do, len(k))
 
 
+def with_root_of_Dv(q, k, v, o, lse, do, size):
+    dq, dk, dv = backwards()(q, k, v, o, lse, do, size)
+    factor = (q.shape[1] / v.shape[1]) ** 0.5
+    return dq * factor, dk * factor, dv
+
+
 def whole_blocks_alone(q, k, v, o, lse, do, size):
     dq, dk, dv = torch.zeros_like(q), torch.zeros_like(k), torch.zeros_like(v)
     for block in range(len(k) // size):
@@ -695,6 +717,7 @@ WRONG = [
     ("7.3", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * Hkv * (d // Hkv) * n * w, "a head to be d / Hkv wide"),
     ("7.3", lambda B, layers, d, H, Hkv, n, w: B * layers * d * n * w, "only Hkv heads of each"),
     ("7.3", lambda B, layers, *a: cached(B, 1, *a), "that is one layer"),
+    ("7.3", lambda B, layers, d, H, Hkv, n, w: 2 * B * layers * d * H // Hkv * n * w, "H / Hkv is upside down"),
     ("7.3", lambda B, *a: cached(1, *a), "that is one sequence"),
     ("7.3", lambda *a: 8 * cached(*a), "in bits"),
     ("7.3", lambda *a: cached(*a[:-1], 1), "each takes `width` bytes"),
@@ -716,6 +739,8 @@ WRONG = [
     ("7.4", lambda n, w: 1, "1 is too small"),
     ("7.4", lambda n, w: (n - w + 1) * w, "are left out: they have pairs too"),
     ("7.4", lambda n, w: n * w - w, "a whole window is taken away"),
+    ("7.5", lambda group, width: 2 * group**2 / width, "the group comes in twice"),
+    ("7.5", lambda group, width: 2 * group // width, "`//` leaves the fraction out"),
     ("7.5", lambda g, w: w / (2 * g), "upside down"),
     ("7.5", lambda g, w: 4 * g / w, "both read"),
     ("7.5", lambda g, w: g / w, "half of it"),
@@ -723,7 +748,7 @@ WRONG = [
     ("7.5", lambda g, w: 2 / (w * g), "it does not share the work"),
     ("7.5", lambda g, w: 2 * g / (8 * w), "in bytes already"),
     ("7.5", lambda g, w: 2 * g, "operations a number"),
-    ("7.5", lambda g, w: g, "`width` is not used: a number takes so many bytes. And it is half"),
+    ("7.5", lambda g, w: g, "a multiply-add is two operations"),
     ("7.5", lambda g, w: 4 * g, "`width` is not used: a number takes so many bytes. And it is twice"),
     ("7.5", lambda g, w: 2 * g * w, "multiplied by the width"),
     ("7.5", lambda g, w: 100, "100 is too large"),
@@ -731,6 +756,12 @@ WRONG = [
     ("7.6", lambda m1, l1, o1, m2, l2, o2: (o1 + o2) / 2, "a plain average"),
     ("7.6", lambda m1, l1, o1, m2, l2, o2: o1 + o2, "a sum of two averages"),
     ("7.6", merged(lambda m, n: m.exp()), "the largest score of each block alone"),
+    ("7.6", with_mean_shift, "m1 near 1000 and m2 near -1000 `exp` overflows"),
+    ("7.6", with_clamp, "A clamp makes different maxima alike"),
+    ("7.6", lambda m1, l1, o1, m2, l2, o2: o1 if m1 > m2 else o2, "the block with the larger score alone"),
+    ("7.6", lambda m1, l1, o1, m2, l2, o2: o1 if m1 < m2 else o2, "the block with the smaller score alone"),
+    ("7.6", lambda m1, l1, o1, m2, l2, o2: merged_logs(m1, l1, o2, m2, l2, o1), "the weight of the other block"),
+    ("7.6", lambda m1, l1, o1, m2, l2, o2: merged_logs(m1, l2, o1, m2, l1, o2), "l1 and l2 are swapped"),
     ("7.6", merged(lambda m, n: m.exp() * n, divide=False), "divide by the sum of the two weights"),
     ("7.6", merged(lambda m, n: (-m).exp() * n), "the wrong sign"),
     ("7.6", swapped, "the factors are swapped"),
@@ -754,6 +785,7 @@ WRONG = [
     ("7.7", with_log_softmax(F.log_softmax), "it calls softmax"),
     ("7.7", with_log_softmax(lambda s, dim: F.softmin(-s, dim).log()), "it calls softmax"),
     ("7.7", all_at_once, "use each as it comes"),
+    ("7.7", in_two_passes, "you go through the blocks a second time"),
     ("7.7", no_maximum, "`exp` overflows"),
     ("7.7", online_by(torch.max, start=0.0), "does your maximum start at 0"),
     ("7.7", online_by(torch.mean), "in one block"),
@@ -784,6 +816,7 @@ WRONG = [
     ("7.8", backwards(slope=lambda p, dp, do, o: p * (dp - o.sum(-1, keepdim=True))), "multiplied by `do`"),
     ("7.8", backwards(scale=0.0), "1/√D comes in once more on the way back"),
     ("7.8", backwards(scale=2.0), "comes in twice"),
+    ("7.8", with_root_of_Dv, "not of values"),
     ("7.8", lambda *a: backwards()(*a)[::-1], "in another order"),
     ("7.8", lambda *a: backwards()(*a)[0], "return three gradients"),
     ("7.8", lambda *a: [-x if n < 2 else x for n, x in enumerate(backwards()(*a))], "the wrong sign"),

@@ -212,6 +212,15 @@ def repeats_eating(tokens, n):
     return again / places
 
 
+def repeats_searched(gap):
+    def answer(tokens, n):
+        places = range(len(tokens) - n + 1)
+        text = [gap.join(map(str, tokens[: i + n - 1])) for i in places]
+        return sum(gap.join(map(str, tokens[i : i + n])) in text[i] for i in places) / len(places)
+
+    return answer
+
+
 def shared(count):
     return lambda tokens, n: count(grams(tokens, n)) / len(grams(tokens, n))
 
@@ -340,6 +349,13 @@ def loss_weighed_by_tokens(tokens, read, window, stride):
 def loss_of_last_ones(tokens, read, window, stride):
     losses = [x for n in range(0, len(tokens), stride) for x in read(tokens[n : n + window])[-stride:]]
     return sum(losses) / len(losses)
+
+
+def loss_of_the_latest(tokens, read, window, stride):
+    losses = {}
+    for start in range(0, max(1, len(tokens) - window + stride), stride):
+        losses |= dict(enumerate(read(tokens[start : start + window]), start + 1))
+    return sum(losses.values()) / len(losses)
 
 
 def loss_of_every_slice(tokens, read, window, stride):
@@ -508,6 +524,12 @@ WRONG = [
     ("9.5", of_slices(lambda losses, new, stride: losses[-new:], lambda parts: sum(map(sum, parts))), "that is the sum"),
     ("9.5", of_slices(lambda losses, new, stride: losses[-new:], lambda parts: sum(map(sum, parts)) / (1 + sum(map(len, parts)))), "the first one has no loss"),
     ("9.5", loss_weighed_by_tokens, "is weighed by its tokens"),
+    ("9.5", lambda t, read, w, s: mean_loss(t, read, w, w // 2), "half a window apart"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[:new]), "the new ones are its last"),
+    ("9.5", loss_of_the_latest, "with the loss of its last slice"),
+    ("9.5", lambda t, read, w, s: np.mean(read(t[-w:])), "that is the last window alone"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-new:][new < len(losses) :]), "one loss too few"),
+    ("9.5", of_slices(lambda losses, new, stride: losses[-new:][:-1]), "one loss too few"),
     ("9.5", loss_of_last_ones, "of the first slice, all are new"),
     ("9.5", loss_of_every_slice, "counted twice"),
     ("9.5", loss_of_pieces, "do not overlap"),
@@ -534,6 +556,7 @@ WRONG = [
     ("9.6", lambda x, t, k: (x == x.amax(-1, keepdim=True)).float(), "the most likely token"),
     ("9.6", lambda x, t, k: (x / t).masked_fill(x < x[0].topk(k).values[-1], -torch.inf).softmax(-1), "each row has its own"),
     ("9.6", lambda x, t, k: x.softmax(-1), "neither"),
+    ("9.6", lambda x, t, k: probabilities(x, t, k)[0].expand(x.shape), "the probabilities of the first"),
     ("9.6", lambda x, t, k: hidden((x / t).softmax(-1), k, 0.0), "do not sum to one"),
     ("9.6", lambda x, t, k: hidden(x / t, k, 0.0).softmax(-1), "a logit of 0 is not minus infinity"),
     ("9.6", lambda x, t, k: hidden(x / t, k).softmax(0), "over the batch"),
@@ -610,6 +633,10 @@ WRONG = [
     ("9.9", lambda t, n: repeats(["".join(map(str, g)) for g in grams(t, n)], 1), "compare tuples"),
     ("9.9", lambda t, n: sum(g in grams(t[:i], n) for i, g in enumerate(grams(t, n))) / len(grams(t, n)), "positions that overlap"),
     ("9.9", lambda t, n: grams(t, n), "shape"),
+    ("9.9", repeats_searched(" "), "Compare tuples"),
+    ("9.9", repeats_searched(","), "Compare tuples"),
+    ("9.9", lambda t, n: repeats([(g[0], g[-1]) for g in grams(t, n)], 1), "those between them"),
+    ("9.9", lambda t, n: repeats(t[: len(t) - n + 1], 1), "only the first token"),
     ("9.9", repeats_eating, "the numbers are right, but it changes `tokens`"),
     ("9.10", PLAN | {"vocab_size": 1024}, "the vocabulary is given"),
     ("9.10", PLAN | {"num_heads": 4}, "a head should be 32 wide"),
