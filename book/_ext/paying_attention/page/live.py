@@ -12,6 +12,7 @@ that cannot run in a browser says so, with the reason that ``book/live/cannot.to
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from functools import cache
@@ -132,12 +133,20 @@ def cannot_run() -> dict[str, str]:
     return tomllib.loads(CANNOT.read_text("utf8"))
 
 
-def solution(document: nodes.document, id: str) -> tuple[str, str] | None:
+def judged(source: str) -> str:
+    """Return what a cell hands to `check`, as it is written there: ``w_q`` of ``check("3.5", w_q)``."""
+    calls = (line.value for line in ast.parse(source).body if isinstance(line, ast.Expr))
+    call = next(x for x in calls if isinstance(x, ast.Call) and ast.unparse(x.func) == "check")
+    return ast.get_source_segment(source, call.args[1]) or ""
+
+
+def solution(document: nodes.document, id: str, asked: str) -> tuple[str, str] | None:
     """Return the code of an exercise's solution and the anchor of its section on a page, or None.
 
     Args:
         document: The page of solutions, as it was written.
         id: Of the exercise.
+        asked: What the exercise hands to `check`: the name that the solution gives to what it hands over.
     """
     for section in document.findall(nodes.section):
         if not section[0].astext().startswith(f"Exercise {id}:"):
@@ -146,7 +155,10 @@ def solution(document: nodes.document, id: str) -> tuple[str, str] | None:
         for cell in section.findall(is_cell):
             sources.append(source_of(cell))
             if f'check("{id}"' in sources[-1]:
-                return CHECK.sub("", "\n\n\n".join(sources)), section["ids"][0]
+                code = CHECK.sub("", "\n\n\n".join(sources)).strip()
+                answer = judged(sources[-1])
+                named = "" if answer == asked else f"{asked} = {answer}"
+                return "\n\n\n".join(filter(None, [code, named])), section["ids"][0]
     return None
 
 
@@ -177,13 +189,13 @@ class LiveExercises(SphinxPostTransform):
             "source": source[: call.start()],
             "call": call[0].strip(),
         }
-        after_source(cell, place(about, *self.solved(id), data_live_exercise=id))
+        after_source(cell, place(about, *self.solved(id, judged(source)), data_live_exercise=id))
 
-    def solved(self, id: str) -> list[nodes.Node]:
+    def solved(self, id: str, asked: str) -> list[nodes.Node]:
         """Return the solution of an exercise, if there is one, for a script to show."""
         name = self.env.docname.rpartition("/")[2]
         page = find_page(self.env, f"solutions/{name}")
-        found = solution(self.env.get_doctree(page), id) if page else None
+        found = solution(self.env.get_doctree(page), id, asked) if page else None
         if found is None:
             return []
         code, anchor = found
