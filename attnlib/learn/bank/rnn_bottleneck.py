@@ -36,6 +36,20 @@ def _bias_outside(x: Tensor, w_x: Tensor, w_state: Tensor, bias: Tensor) -> Tens
     return _states(x, w_x, w_state, 0 * bias, squash=lambda state: state.tanh() + bias)
 
 
+def _state_outside(x: Tensor, w_x: Tensor, w_state: Tensor, bias: Tensor) -> Tensor:
+    state, states = torch.zeros(len(bias)), []
+    for row in x:
+        state = torch.tanh(row @ w_x + bias) + state @ w_state
+        states.append(state)
+    return torch.stack(states)
+
+
+def _one_step_back(x: Tensor, w_x: Tensor, w_state: Tensor, bias: Tensor) -> Tensor:
+    alone = torch.tanh(x @ w_x + bias)
+    before = torch.cat([torch.zeros_like(alone[:1]), alone[:-1]])
+    return torch.tanh(x @ w_x + before @ w_state + bias)
+
+
 def _with_start(*case: Tensor) -> Tensor:
     states = _states(*case)
     return torch.cat([0 * states[:1], states])
@@ -53,6 +67,8 @@ def run_network(answer: object, says: dict[str, str]) -> str | None:
         (lambda *case: _states(*case, squash=torch.sigmoid), says["sigmoid"]),
         (lambda x, a, b, c: _states(x, a, b, 0 * c), says["no_bias"]),
         (_bias_outside, says["bias_outside"]),
+        (_state_outside, says["state_outside"]),
+        (_one_step_back, says["one_step_back"]),
         (lambda *case: _states(*case, start=1.0), says["from_ones"]),
         (lambda x, a, b, c: _states(x, a, b.T, c), says["transposed"]),
         (lambda *case: _states(*case)[-1], says["last_state"]),
@@ -122,12 +138,15 @@ def set_radius(answer: object, says: dict[str, str]) -> str | None:
         (normal(4, 4, seed=3).double(), 0.5),
     ]
 
+    seen = []
+
     def real(result: object) -> Tensor:
         if "complex" in str(getattr(result, "dtype", "")):  # of PyTorch or NumPy
             if abs(result.imag).max() > 1e-6:
                 raise AnswerError(says["complex"])
             result = result.real
-        return numbers(result)
+        seen.append(numbers(result))
+        return seen[-1]
 
     values = torch.linalg.eigvals
     mistakes = [
@@ -145,7 +164,18 @@ def set_radius(answer: object, says: dict[str, str]) -> str | None:
         (lambda w, radius: w / values(w).abs().max(), says["radius_one"]),
         (_by(lambda w: w.abs().max()), says["largest_entry"]),
     ]
-    return by_cases(answer, _by(lambda w: values(w).abs().max()), cases, mistakes, read=real)
+    words = by_cases(answer, _by(lambda w: values(w).abs().max()), cases, mistakes, read=real)
+    if not words or "the shape is right, but" not in words:
+        return words
+    w, radius = cases[len(seen) - 1]
+    factor = (seen[-1] * w).sum() / w.square().sum()
+    if not factor.isfinite() or not close(seen[-1], factor * w):
+        return words
+    start = words[: words.index("the shape is right")]
+    found = abs(factor) * values(w).abs().max()
+    if factor < 0 and abs(found - radius) < 1e-4:
+        return start + says["negative_factor"]
+    return start + says["other_radius"].format(factor=factor, found=found, radius=radius)
 
 
 def gate(answer: object, says: dict[str, str]) -> str | None:
@@ -158,6 +188,7 @@ def gate(answer: object, says: dict[str, str]) -> str | None:
         (lambda old, new, keep: (1 - keep) * old + keep * new, says["swapped"]),
         (lambda old, new, keep: keep * old + new, says["new_whole"]),
         (lambda old, new, keep: keep * (old + new), says["both_weighed"]),
+        (lambda old, new, keep: old + (1 - keep) * new, says["old_whole"]),
         (lambda old, new, keep: old + keep * (old - new), says["wrong_way"]),
         (lambda old, new, keep: torch.lerp(new, old, keep.sigmoid()), says["sigmoid"]),
         (lambda old, new, keep: keep * old, says["new_missing"]),
@@ -277,6 +308,16 @@ def _nearest(cell: str, C: int, budget: int) -> int:
     return width + (over < left)
 
 
+def _wide_enough(answer: object, says: dict[str, str]) -> str | None:
+    """Name a search that stops too early; the mistakes of smaller widths do not come as far as this."""
+    case = "rnn", 2, _parameters("rnn", 2, 479) + 5
+    got, width = single(call(answer, *case)), 479
+    if got == width:
+        return None
+    words = says["stops" if got < width else "too_wide"].format(got=got)
+    return says["for_it"].format(cell=case[0], C=case[1], budget=case[2], wrong=words)
+
+
 def widest_state(answer: object, says: dict[str, str]) -> str | None:
     """Grade a search for the widest state within a budget; a mistake is known by the widths of all cases."""
     cases = [
@@ -314,7 +355,7 @@ def widest_state(answer: object, says: dict[str, str]) -> str | None:
     got = [single(call(answer, *case)) for case in cases]
     right = [_widest(*case) for case in cases]
     if got == right:
-        return None
+        return _wide_enough(answer, says)
     for wrong, words in mistakes:
         if got == [wrong(*case) for case in cases]:
             return words

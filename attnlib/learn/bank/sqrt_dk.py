@@ -34,6 +34,8 @@ def _misread(q: Tensor, k: Tensor, weights: Tensor, divisor: float) -> Iterator[
     yield (s[0, 0] - s[0, 1]) / (weights[0, 0] - weights[0, 1]), "no_logarithm"
     yield s.std() / weights.std(), "no_logarithm"
     yield (s / weights).mean(), "no_logarithm"
+    yield (s[:, 0] - s[:, 1]).mean() / (weights[:, 0] - weights[:, 1]).mean(), "no_logarithm"
+    yield ((s[:, 0] - s[:, 1]) / (weights[:, 0] - weights[:, 1])).mean(), "no_logarithm"
     yield (s[0, 0] / s[0, 1]).abs().log() / (logs[0, 0] - logs[0, 1]), "logarithms_of_scores"
     yield divisor / D**0.5, "scaled_first"
     yield divisor * D**0.5, "times_root"
@@ -75,6 +77,7 @@ def with_a_mean(answer: object, says: dict[str, str]) -> str | None:
         (lambda m, d: d * (1 + m**2), says["one_square"]),
         (lambda m, d: d * (1 + m**2) ** 2 - (d * m**2) ** 2, says["no_mixed_terms"]),
         (lambda m, d: d * (1 + m**2) ** 2 + d * (d - 1) * m**4, says["mean_square"]),
+        (lambda m, d: d * (1 + 2 * m**2) + d * (d - 1) * m**4, says["squares_of_summands"]),
         (lambda m, d: d * (1 + 2 * abs(m)), says["not_squared"]),
         (lambda m, d: d * (1 + m**4), says["no_middle_term"]),
         (lambda m, d: d + 2 * m**2, says["added_once"]),
@@ -150,6 +153,13 @@ def _between_heads(x: Tensor, w_q: Tensor, w_k: Tensor, heads: int) -> Tensor:
     return q @ k.mT / q.shape[-1] ** 0.5
 
 
+def _by_what_is_measured(scores: Tensor) -> Iterator[Tensor]:
+    """Return scores over the standard deviation of all, of each text, of each table and of each row."""
+    for axis in range(4):
+        of = scores.flatten(axis).std(-1) if axis < 3 else scores.std(-1)
+        yield scores / of[(..., *[None] * (4 - axis))]
+
+
 def repaired(answer: object, says: dict[str, str]) -> str | None:
     """Grade scores of several heads, divided by the right width."""
     cases = [
@@ -177,6 +187,10 @@ def repaired(answer: object, says: dict[str, str]) -> str | None:
         (_head_scores(lambda q, C: q.shape[-1] ** 0.25), says["fourth_root"]),
         (_head_scores(lambda q, C: (C * q.shape[-1]) ** 0.5), says["twice_divided"]),
         (_head_scores(lambda q, C: len(q) ** 0.5), says["root_of_batch"]),
+        *(
+            (lambda *case, n=n: list(_by_what_is_measured(right(*case)))[n], says["measured"])
+            for n in range(4)
+        ),
         (lambda *case: right(*case).mT, says["turned"]),
         (lambda *case: right(*case).sum(1), says["one_table"]),
         (lambda x, a, b, heads: (x @ a) @ (x @ b).mT / x.shape[-1] ** 0.5, says["one_table"]),
@@ -198,6 +212,8 @@ def temperature(answer: object, says: dict[str, str]) -> str | None:
         ([0.5, -2.0, 3.0, 1.0], 0.9),
         ([-200.0, -203.0, -201.0, -199.0, -207.0], 0.3),
         ([60.0, 10.0, 0.0], 0.5),
+        ([900.0, 400.0, 0.0], 0.5),  # near 900
+        ([0.009, 0.004, 0.0], 0.8),  # near 0.004
     ]
     for scores, top in cases:
         t = single(call(answer, torch.tensor(scores), top))
@@ -229,6 +245,12 @@ def _other_top(s: Tensor, t: float, top: float, says: dict[str, str]) -> str | N
     pairs = (s.max() - s) / math.log(top / (1 - top))
     if len(s) > 2 and ((pairs - t).abs() < 1e-4 * t).any():
         return says["two_keys"].format(n=len(s))
+    others = s[torch.arange(len(s)) != s.argmax()]
+    odds = math.log(top * (len(s) - 1) / (1 - top))
+    if odds and any(abs((s.max() - mean) / odds - t) < 1e-4 * t for mean in (s.mean(), others.mean())):
+        return says["others_at_their_mean"]
+    if abs(found - top) < 0.01:
+        return says["coarse"].format(t=t, found=found)
     words = says["should_be_larger"] if found > top else says["should_be_smaller"]
     if found > 0.9999 or found < 1.05 / len(s):
         words += says["at_an_end"]
@@ -328,7 +350,7 @@ def _breaks_assumptions(name: str, x: Tensor, says: dict[str, str]) -> str | Non
 
 def any_spread(answer: object, says: dict[str, str]) -> str | None:
     """Grade queries and keys with (Z) and (U), but any spread of their scores."""
-    for n, (d, spread) in enumerate(((10, 6), (6, 6), (14, 0), (22, 8), (6, 2))):
+    for n, (d, spread) in enumerate(((14, 8), (6, 6), (10, 0), (22, 8), (6, 2))):
         given = call(listed(answer), d, spread)
         given = list(given.values()) if isinstance(given, Mapping) else given
         try:

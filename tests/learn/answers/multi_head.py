@@ -56,9 +56,7 @@ def in_company(most=5, alone=float.__ge__, costs=float.__lt__, among_all=True):
 
     def found(share_right, H):
         free = [h for h in range(H) if alone(float(share_right([h])), float(share_right([])))]
-        choices = [
-            gone for n in range(most + 1) for gone in combinations(range(H) if among_all else free, n)
-        ]
+        choices = [gone for n in range(most + 1) for gone in combinations(range(H) if among_all else free, n)]
         return [
             h
             for h in free

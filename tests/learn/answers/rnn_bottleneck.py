@@ -59,6 +59,20 @@ def same_tensor(x, w_x, w_state, bias):
     return torch.stack(states)
 
 
+def one_step_back(x, w_x, w_state, bias):
+    alone = torch.tanh(x @ w_x + bias)
+    return torch.stack(
+        [torch.tanh(x[t] @ w_x + bias + (alone[t - 1] @ w_state if t else 0)) for t in range(len(x))]
+    )
+
+
+def by_growth(w, radius):
+    v = torch.ones(len(w), dtype=w.dtype)
+    for _ in range(100):
+        v = w @ v / (w @ v).norm()
+    return w * radius / (w @ v).norm()
+
+
 def from_ones(x, w_x, w_state, bias):
     state, states = torch.ones(len(bias)), []
     for row in x:
@@ -441,6 +455,12 @@ WRONG = [
     ("1.1", network(rnn_step, before=True), "states before each step"),
     ("1.1", network(lambda r, s, a, b, c: torch.tanh(r @ a + s @ b) + c), "added after the tanh"),
     ("1.1", network(lambda r, s, a, b, c: torch.sigmoid(r @ a + s @ b + c)), "you take a sigmoid"),
+    (
+        "1.1",
+        network(lambda r, s, a, b, c: torch.tanh(r @ a + c) + s @ b),
+        "added after the tanh; it belongs inside",
+    ),
+    ("1.1", one_step_back, "knows only the step before"),
     ("1.1", from_ones, "it starts from ones"),
     ("1.1", same_tensor, "every row is the last state"),
     ("1.1", ready_made, "ready-made"),
@@ -467,6 +487,8 @@ WRONG = [
     ("1.3", lambda w, r: w * r / torch.linalg.matrix_norm(w, 2), "largest singular value"),
     ("1.3", lambda w, r: w * r / w.norm(), "Frobenius"),
     ("1.3", lambda w, r: w * r / torch.linalg.eigvals(w).real.max(), "the largest real part"),
+    ("1.3", lambda w, r: -w * r / radius_of(w), "every sign is turned round"),
+    ("1.3", by_growth, "its growth never settles"),
     ("1.3", lambda w, r: w * r, "a radius of its own"),
     ("1.3", lambda w, r: w / radius_of(w), "its radius is 1 now"),
     ("1.3", lambda w, r: w * r / w.abs().max(), "largest entry"),
@@ -483,6 +505,7 @@ WRONG = [
     ("1.4", lambda old, new, keep: (1 - keep) * old + keep * new, "swapped"),
     ("1.4", lambda old, new, keep: keep * old + new, "comes in whole"),
     ("1.4", lambda old, new, keep: keep * (old + new), "keep weighs both"),
+    ("1.4", lambda old, new, keep: old + (1 - keep) * new, "the old state stays whole"),
     ("1.4", lambda old, new, keep: old + keep * (old - new), "the wrong way"),
     ("1.4", lambda old, new, keep: torch.lerp(new, old, keep.sigmoid()), "no sigmoid"),
     ("1.4", lambda old, new, keep: keep * old, "the candidate is missing"),
@@ -530,6 +553,9 @@ WRONG = [
     ("1.7", widest(size=lambda C, F: C * (C + F) + 2 * F), "whatever C is"),
     ("1.7", widest(size=lambda C, F: F * (C + F) + 2 * C), "F, not C"),
     ("1.7", rounded, "it may be above it"),
+    ("1.7", lambda *case: min(200, widest()(*case)), "your search stops at 200"),
+    ("1.7", lambda *case: min(400, widest()(*case)), "your search stops at 400"),
+    ("1.7", lambda *case: widest()(*case) + (case[2] > 2 * 10**5), "too wide"),
     (
         "1.7",
         lambda cell, C, budget: next(

@@ -96,7 +96,7 @@ def by_factor(scores, top):
 
 def by_table(scores, top):
     s = scores.double().numpy()
-    grid = np.exp(np.linspace(-6, 6, 200_001))
+    grid = np.exp(np.linspace(-7, 7, 200_001))
     e = np.exp((s - s.max())[:, None] / grid)
     return torch.tensor(grid[np.abs(1 / e.sum(0) - top).argmin()])
 
@@ -368,6 +368,7 @@ WRONG = [
     ("4.3", lambda m, d: d * (1 + m * m) ** 2 - m**4, "each of the d products has it"),
     ("4.3", lambda m, d: d * ((1 + m * m) ** 2 - m * m), "so its square is mean⁴"),
     ("4.3", lambda m, d: d * (1 + m * m) ** 2 - (d * m) ** 2, "so its square is mean⁴"),
+    ("4.3", lambda m, d: d * (1 + 2 * m * m) + d * d * m**4 - d * m**4, "the mean of the whole sum"),
     ("4.3", lambda m, d: d * m**4, "what is taken away; from what"),
     ("4.3", lambda m, d: d + m * m, "each of the d products adds"),
     ("4.3", lambda m, d: d * (1 + m * m) - m * m, "both"),
@@ -409,6 +410,10 @@ WRONG = [
     ("4.5", repaired(0.5, lambda q: 6), "take it from what comes"),
     ("4.5", lambda x, a, b, h: repaired(0.5)(x.reshape(2, 5, 24), a, b, 4), "right at first, but not for"),
     ("4.5", lambda *a: repaired(0.5)(*a).softmax(-1), "return the scores"),
+    ("4.5", lambda *a: repaired(0)(*a) / repaired(0)(*a).std(), "happen to have"),
+    ("4.5", lambda *a: repaired(0)(*a) / repaired(0)(*a).std((1, 2, 3), keepdim=True), "happen to have"),
+    ("4.5", lambda *a: repaired(0)(*a) / repaired(0)(*a).std((2, 3), keepdim=True), "happen to have"),
+    ("4.5", lambda *a: repaired(0)(*a) / repaired(0)(*a).std(-1, keepdim=True), "happen to have"),
     ("4.5", repaired(-0.5), "you multiply by the root"),
     ("4.5", repaired(0.25), "the fourth root"),
     ("4.5", repaired(0.5, lambda q: 24 * 6), "over the root of the number of heads"),
@@ -426,12 +431,22 @@ WRONG = [
     ("4.5", repaired(1, lambda q: 4), "a fixed number or the number of heads"),
     ("4.5", repaired(1, lambda q: q.shape[1]), "a fixed number or the number of heads"),
     ("4.6", searched_up_to_ten, "a larger divisor gets closer"),
+    ("4.6", lambda s, top: min(100.0, float(halving(s, top))), "for scores [900.0, 400.0, 0.0]"),
+    ("4.6", lambda s, top: max(0.01, float(halving(s, top))), "for scores [0.009, 0.004, 0.0]"),
+    ("4.6", lambda s, top: (s.max() - s.mean()) / math.log(top * (len(s) - 1) / (1 - top)), "at their mean"),
+    (
+        "4.6",
+        lambda s, top: (s.max() - s.sort().values[:-1].mean()) / math.log(top * (len(s) - 1) / (1 - top)),
+        "at their mean",
+    ),
+    ("4.6", lambda s, top: round(4 * float(halving(s, top))) / 4, "not to a thousandth"),
     ("4.6", lambda s, top: 1.0, "leaves the largest weight at"),
     ("4.6", lambda s, top: 1 / halving(s, top), "what to multiply by"),
     ("4.6", lambda s, top: halving(s, top, 0), "The largest may stand anywhere"),
     ("4.6", lambda s, top: -1.0, "a number above 0"),
     ("4.6", lambda s, top: len(s) ** 0.5, "a larger divisor gets closer"),
-    ("4.6", lambda s, top: halving(s, top + 0.0015), "a larger divisor"),
+    ("4.6", lambda s, top: halving(s, top + 0.0015), "close, but not to a thousandth"),
+    ("4.6", lambda s, top: halving(s, min(top + 0.05, 0.99)), "a larger divisor"),
     ("4.6", lambda s, top: 50.0, "a smaller divisor"),
     ("4.6", lambda s, top: 0.01, "a larger divisor"),
     ("4.6", lambda s, top: (s[0] - s[1]) / math.log(top / (1 - top)), "the formula for two keys; here are 4"),
@@ -520,18 +535,26 @@ WRONG = [
         lambda d, s: [listed(d), listed(d) * torch.tensor(agreeing(d, s)[1][0])],
         "every query meets every key",
     ),
+    (
+        "4.10",
+        lambda d, s: [
+            both_ways([1] * d),
+            both_ways([1] * ((d + s * s // d) // 2) + [-1] * (d - (d + s * s // d) // 2)),
+        ],
+        "the scores have the standard deviation 4",
+    ),
     ("4.10", lambda d, s: agreeing(d, d - s), "less the number of those that do not"),
     ("4.10", lambda d, s: agreeing(d, 0), "all scores are 0"),
-    ("4.10", lambda d, s: agreeing(d, 8), "the scores have the standard deviation 8"),
-    ("4.10", lambda d, s: agreeing(d, min(d, 6)), "right at first, but not for d = 14"),
+    ("4.10", lambda d, s: agreeing(d, 10 if d > 6 else d), "the scores have the standard deviation 10"),
+    ("4.10", lambda d, s: agreeing(d, min(d, 8)), "right at first, but not for d = 10"),
     ("4.10", sampled, "A few vectors, written out"),
     ("4.10", lambda d, s: [[[s / d**0.5] * d] * 2, both_ways([1] * d)], "(Z) wants 0"),
     ("4.10", lambda d, s: [both_ways([s / d] * d), both_ways([1] * d)], "(U) wants 1"),
     ("4.10", lambda d, s: [both_ways([0.5**0.5] * d), both_ways([1] * d)], "the squares sum to N − 1"),
-    ("4.10", lambda d, s: [[1] * d, both_ways([1] * d)], "should have shape (N, 10), yours is (10,)"),
+    ("4.10", lambda d, s: [[1] * d, both_ways([1] * d)], "should have shape (N, 14), yours is (14,)"),
     ("4.10", lambda d, s: [[[1] * d], both_ways([1] * d)], "give at least two"),
     ("4.10", lambda d, s: [torch.ones(d, 2), torch.ones(d, 2)], "Vectors are rows"),
-    ("4.10", lambda d, s: both_ways([1] * d), "should have shape (N, 10), yours is (10,)"),
+    ("4.10", lambda d, s: both_ways([1] * d), "should have shape (N, 14), yours is (14,)"),
     ("4.10", lambda d, s: 1.0, "two matrices in a list"),
     ("4.11", through("after", "P"), "the padded width still counts"),
     ("4.11", through("after", "D"), "counts the zeros as well"),
