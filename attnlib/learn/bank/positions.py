@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnlib.functional import attention
 from attnlib.learn.calling import call
-from attnlib.learn.grading import by_cases, describe, name_number, normal, numbers, scalar, single
+from attnlib.learn.grading import by_cases, describe, fresh, name_number, normal, numbers, scalar, single
 from attnlib.masks import causal_mask
 from attnlib.positions import alibi_bias, rotary, sinusoidal
 
@@ -216,7 +216,12 @@ def read_time(answer: object, says: dict[str, str]) -> str | None:
         (lambda c, b: _read_time(c, b) + 1, says["from_one"]),
         (lambda c, b: torch.rad2deg(_angles(c)[-1]) / _frequencies(c, b)[-1], says["degrees"]),
     ]
-    return by_cases(answer, _read_time, _clocks(), mistakes, read=scalar, tolerance=0.01)
+    cases = _clocks()
+    wrong = by_cases(answer, _read_time, cases, mistakes, read=scalar, tolerance=0.01)
+    if wrong and wrong.startswith("the number is"):  # at the first clock, and none of the known mistakes
+        got = scalar(call(answer, *map(fresh, cases[0])))
+        return says["whole_tried"] if (got == got.round()).all() else wrong
+    return wrong
 
 
 def _looking_back(

@@ -580,7 +580,7 @@ def backwards_with_the_table(q, k, v, o, lse, do, size):
     return backwards()(q, k, v, o, lse, do, len(k))
 
 
-def with_root_of_Dv(q, k, v, o, lse, do, size):
+def with_root_of_value_width(q, k, v, o, lse, do, size):
     dq, dk, dv = backwards()(q, k, v, o, lse, do, size)
     factor = (q.shape[1] / v.shape[1]) ** 0.5
     return dq * factor, dk * factor, dv
@@ -816,7 +816,7 @@ WRONG = [
     ("7.8", backwards(slope=lambda p, dp, do, o: p * (dp - o.sum(-1, keepdim=True))), "multiplied by `do`"),
     ("7.8", backwards(scale=0.0), "1/√D comes in once more on the way back"),
     ("7.8", backwards(scale=2.0), "comes in twice"),
-    ("7.8", with_root_of_Dv, "not of values"),
+    ("7.8", with_root_of_value_width, "not of values"),
     ("7.8", lambda *a: backwards()(*a)[::-1], "in another order"),
     ("7.8", lambda *a: backwards()(*a)[0], "return three gradients"),
     ("7.8", lambda *a: [-x if n < 2 else x for n, x in enumerate(backwards()(*a))], "the wrong sign"),

@@ -239,6 +239,13 @@ def position_by_search(clock, base):
     return best.clamp(min=0)
 
 
+def whole_positions(clock, base):
+    angles = torch.arange(2000).double()[:, None] * base ** (
+        -torch.arange(0, len(clock), 2).double() / len(clock)
+    )
+    return (angles.sin() @ clock[::2] + angles.cos() @ clock[1::2]).argmax()
+
+
 def looking_back(k, d, base):
     W = torch.zeros(d, d)
     for i in range(d // 2):
@@ -453,6 +460,7 @@ WRONG = [
     ("8.3", lambda c, b: position(c, b).round(), "it lies between two"),
     ("8.3", lambda c, b: int(position(c, b)), "it lies between two"),
     ("8.3", lambda c, b: position(c, b, whole=torch.floor), "Take the nearest"),
+    ("8.3", whole_positions, "your answer is a whole position"),
     ("8.3", turned_so_far, "without what the hand shows"),
     ("8.3", lambda c, b: turned_so_far(c, b, torch.round), "without what the hand shows"),
     ("8.3", lambda c, b: position(c, b, last=1), "the fastest hand is not read"),
