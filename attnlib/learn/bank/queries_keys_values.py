@@ -144,6 +144,7 @@ def soft_lookup(answer: object, says: dict[str, str]) -> str | None:
         (_mix(lambda d, r: -2 * d * r**2), says["bandwidth_multiplied"]),
         (_mix(lambda d, r: -d / 2 * r**2), says["no_brackets"]),
         (_mix(lambda d, r: -d), says["no_bandwidth"]),
+        (_mix(lambda d, r: -d / 2), says["no_bandwidth"]),
         (_mix(lambda d, r: d / (2 * r**2)), says["no_sign"]),
         (lambda q, k, v, r: (-((q - k).sum(-1) ** 2) / (2 * r**2)).softmax(0) @ v, says["squared_late"]),
         (lambda q, k, v, r: v[_squared(q, k).argmin()], says["nearest_alone"]),
@@ -300,6 +301,7 @@ def additive(answer: object, says: dict[str, str]) -> str | None:
         (_added(lambda q, k, u: (k - q).tanh() @ u), says["minus"]),
         (lambda q, k, w_q, w_k, u: (q @ w_q + k @ w_k).tanh() @ u, says["same_position"]),
         (_added(lambda q, k, u: (q + k).tanh() * u), says["not_summed"]),
+        (_added(lambda q, k, u: (q * k).tanh() @ u), says["multiplied"]),
     ]
     return by_cases(answer, additive_scores, cases, mistakes)
 
@@ -361,6 +363,7 @@ def order_matters(answer: object, says: dict[str, str]) -> str | None:
         enough = len(moved) > len(x) / 2
         marked = moved if enough else [token for token in range(len(x)) if token not in moved]
         layers = _layers([marked[0], marked[-1]], says)
+        turned = True  # whether it says the opposite: never that two equal outputs are unlike
         for name, layer, _ in layers:
             answers = _ask_five_times(answer, layer, x)
             if not all(
@@ -368,14 +371,20 @@ def order_matters(answer: object, says: dict[str, str]) -> str | None:
             ):
                 return says["no_truth"].format(type=type(answers[0]).__name__, layer=name)
             said.append(any(map(bool, answers)))
+            turned &= all(map(bool, answers)) != layers[len(said) - 1][2]
+        always_true = all(map(bool, _ask_five_times(answer, lambda x: x * 0, x)))
         by_rounding = not any(map(bool, _ask_five_times(answer, lambda x: x + x.amax(0), x)))
     missed = [n for n, (_, _, truth) in enumerate(layers) if said[n] != truth]
     if not missed:
         return None
     if not any(said):
         return says["always_false"]
+    if turned:
+        return says["inverted"]
+    if all(said) and always_true:
+        return says["always_true"]
     if all(said[:2]):
-        return says["outputs_in_another_order"] if any(said[2:]) else says["inverted"]
+        return says["outputs_in_another_order"]
     if said[0]:
         return says["rounding"] if by_rounding else says["other_tokens"]
     if not said[4] and said[5] and said[6]:

@@ -203,12 +203,16 @@ def _by_cells(
 def cooccurrence(answer: object, says: dict[str, str]) -> str | None:
     """Grade a table of how often words stand near each other."""
     text = torch.tensor([0, 1, 2, 1, 1, 3, 0, 4, 4, 2, 0, 1, 2, 5])
-    cases = [(text, 7, 3), (text, 6, 2), (text.flip(0)[:11], 11, 1)]
+    cases = [(text, 7, 8), (text, 7, 3), (text, 6, 2), (text.flip(0)[:11], 11, 1)]
     mistakes = [
         (partial(_count, before=False), says["after_only"]),
         (partial(_count, after=False), says["before_only"]),
         (lambda ids, size, window: _count(ids, size, window - 1), says["one_too_near"]),
         (lambda ids, size, window: _count(ids, size, window // 2), says["shared_window"]),
+        *(
+            (lambda ids, size, window, n=n: _count(ids, size, n), says["written_in"].format(n=n))
+            for n in (1, 2, 3, 5)
+        ),
         (lambda ids, size, window: _count(ids, size, window + 1), says["one_too_far"]),
         (partial(_count, own=True), says["own_neighbour"]),
         (lambda *case: _count(*case).fill_diagonal_(0), says["empty_diagonal"]),
@@ -284,6 +288,7 @@ def ppmi(answer: object, says: dict[str, str]) -> str | None:
         (lambda n: _pmi(n).clamp(max=0), says["other_way_round"]),
         (lambda n: _pmi(n).abs(), says["absolute"]),
         (lambda n: _pmi(n, 0.75).clamp(min=0), says["power"]),
+        (lambda n: _log(n * n.sum() / (n.sum(0) ** 0.75 * n.sum(1, keepdim=True))), says["power"]),
         (lambda n: right(n) / math.log(2), says["base_2"]),
         (lambda n: right(n) / math.log(10), says["base_10"]),
         (lambda n: n / _chance(n), says["quotients"]),

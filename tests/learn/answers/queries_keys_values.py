@@ -142,6 +142,11 @@ def by_norm(tolerance):
     return lambda layer, x: (layer(x[p]) - layer(x)[p]).norm() > tolerance
 
 
+def alike_when_shuffled(layer, x):
+    p = torch.randperm(len(x))
+    return torch.allclose(layer(x[p]), layer(x)[p], atol=1e-4)
+
+
 def shuffled_twice(layer, x):
     p = torch.tensor([3, 1, 6, 0, 2, 5, 4])
     return not torch.allclose(layer(x[p])[p], layer(x), atol=1e-5)
@@ -418,6 +423,7 @@ WRONG = [
     ("3.3", lambda q, k, v, w: (-((q - k).sum(-1) ** 2) / (2 * w**2)).softmax(0) @ v, "square each difference"),
     ("3.3", lambda q, k, v, w: (-squared(q, k) / 2 * w**2).softmax(0) @ v, "put the 2 bandwidth² in brackets"),
     ("3.3", lambda q, k, v, w: (-squared(q, k)).softmax(0) @ v, "the bandwidth is missing"),
+    ("3.3", lambda q, k, v, w: (-squared(q, k) / 2).softmax(0) @ v, "the bandwidth is missing"),
     ("3.3", lambda q, k, v, w: gaussian(q, k, v, w * 2**0.5), "the 2 is squared as well"),
     ("3.3", lambda q, k, v, w: (-2 * squared(q, k) / w**2).softmax(0) @ v, "the 2 stands below the line"),
     ("3.3", lambda q, k, v, w: (-(squared(q, k) ** 2) / (2 * w**2)).softmax(0) @ v, "squared twice"),
@@ -483,6 +489,7 @@ WRONG = [
     ("3.7", lambda q, k, w_q, w_k, v: torch.tanh(q @ w_q + k @ w_k) @ v, "only the key at the same position"),
     ("3.7", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k)) * v, "they still have to be added up"),
     ("3.7", lambda q, k, w_q, w_k, v: hidden(q, k, w_q, w_k) @ v, "the tanh is missing"),
+    ("3.7", lambda q, k, w_q, w_k, v: ((q @ w_q)[:, :, None] * (k @ w_k)[:, None]).tanh() @ v, "are multiplied before the tanh"),
     ("3.7", lambda q, k, w_q, w_k, v: torch.tanh(hidden(q, k, w_q, w_k) @ v), "the tanh comes before u"),
     ("3.7", lambda q, k, w_q, w_k, v: (torch.tanh(q @ w_q)[:, :, None] + torch.tanh(k @ w_k)[:, None]) @ v, "after the sum"),
     ("3.7", lambda *a: additive_scores(*a).transpose(1, 2), "yours is turned round"),
@@ -498,7 +505,8 @@ WRONG = [
     ("3.8", exact, "by rounding alone, about 1e-7, and you allow for less"),
     ("3.8", flipped, "from both ends"),
     ("3.8", lambda layer, x: False, "it always says False"),
-    ("3.8", lambda layer, x: True, "even where each token is treated alone"),
+    ("3.8", lambda layer, x: True, "it always says True"),
+    ("3.8", alike_when_shuffled, "turned round: return True if the order matters"),
     ("3.8", lambda layer, x: (layer(x) - layer(x.flip(0)).flip(0)).abs().max(), "True or False, not Tensor"),
     ("3.8", lambda layer, x: str(shuffled_both(layer, x)), "True or False, not str"),
     ("3.8", swapped(0, 1), "puts 2 of the 7 tokens at other positions"),
