@@ -331,7 +331,7 @@ WRONG = [
     ("2.1", [0.2, 1.4], "angles are"),
     ("2.1", [1, 0.28], "these are the sines"),
     ("2.1", [-1, 1], "which leaves it two places"),
-    ("2.1", [0, 1], "which leaves it two places"),
+    ("2.1", [0, 1], "have the same cosine with b"),
     ("2.1", [-0.96, 0.96], "along b, are above 0"),
     ("2.1", [0.48, 0.96], "which sign has its product"),
     ("2.1", [0.6, 0.96], "further apart than either is from b"),
