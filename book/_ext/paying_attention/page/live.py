@@ -140,6 +140,33 @@ def judged(source: str) -> str:
     return ast.get_source_segment(source, call.args[1]) or ""
 
 
+def imports(document: nodes.document) -> dict[str, str]:
+    """Return what the cells of a page import: name -> the statement that imports it alone."""
+    found = {}
+    for cell in document.findall(is_cell):
+        try:
+            lines = ast.parse(source_of(cell)).body
+        except SyntaxError:  # a line for Jupyter
+            continue
+        for line in lines:
+            if not isinstance(line, ast.Import | ast.ImportFrom):
+                continue
+            for name in line.names:
+                alone = (
+                    ast.Import([name])
+                    if isinstance(line, ast.Import)
+                    else ast.ImportFrom(line.module, [name], 0)
+                )
+                found[name.asname or name.name] = ast.unparse(alone)
+    return found
+
+
+def imports_of(code: str, there: dict[str, str], here: dict[str, str]) -> str:
+    """Return the statements that a piece of code needs where it comes to, of those where it came from."""
+    used = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
+    return "\n".join(line for name, line in there.items() if name in used and name not in here)
+
+
 def solution(document: nodes.document, id: str, asked: str) -> tuple[str, str] | None:
     """Return the code of an exercise's solution and the anchor of its section on a page, or None.
 
@@ -199,6 +226,9 @@ class LiveExercises(SphinxPostTransform):
         if found is None:
             return []
         code, anchor = found
+        there, here = (imports(self.env.get_doctree(name)) for name in (page, self.env.docname))
+        needs = imports_of(code, there, here)
+        code = "\n\n\n".join(filter(None, [needs, code]))
         url = f"{self.app.builder.get_relative_uri(self.env.docname, page)}#{anchor}"
         shown = nodes.literal_block(code, code, language="python")
         return [element("template", shown, data_url=url)]
