@@ -194,7 +194,9 @@ def test_an_error_is_named_and_its_line_marked_until_the_text_changes(read):
 
 def test_what_is_wider_than_its_place_is_reached_by_the_keyboard(read):
     page = read(**PHONE)
-    page.evaluate("pa.python.run = async () => ({ parts: [{ type: 'text', data: '0123456789'.repeat(20) }], error: null })")
+    page.evaluate(
+        "pa.python.run = async () => ({ parts: [{ type: 'text', data: '0123456789'.repeat(20) }], error: null })"
+    )
     press(page, 0, "Run")
     shown(page, 0)
     page.wait_for_function("document.querySelector('.pa-own pre').tabIndex === 0")
