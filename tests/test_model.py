@@ -386,7 +386,10 @@ def test_a_model_whose_sizes_are_whole_numbers_of_numpy_compiles():
 
 
 @pytest.mark.xfail(
-    torch.__version__ < (2, 13), raises=AssertionError, reason="PyTorch 2.11 finds no range for T"
+    torch.__version__ < (2, 13),
+    raises=AssertionError,
+    strict=False,  # of some models it does
+    reason="PyTorch 2.11 finds no range for T",
 )
 @pytest.mark.parametrize("own", [False, True])
 @kinds

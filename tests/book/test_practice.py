@@ -277,7 +277,8 @@ def test_every_exercise_of_the_book_has_its_place(site):
     found = {}
     for page in sorted((site / "book/exercises").glob("0*.html")):
         blocks = re.findall(
-            r'<section class="pa-practice"[^>]*data-exercise="([\d.]+)"[^>]*>(<script)?', page.read_text("utf8")
+            r'<section class="pa-practice"[^>]*data-exercise="([\d.]+)"[^>]*>(<script)?',
+            page.read_text("utf8"),
         )
         found |= {id: bool(facts) for id, facts in blocks}
     assert found == {id: id in judging.read() for id in bank.exercises()}
