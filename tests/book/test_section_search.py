@@ -240,7 +240,7 @@ def test_one_arrives_at_the_marked_words_in_what_was_folded(read):
         assert page.locator("mark.pa-found").count() == 0
     assert page.locator(".pa-asking").count() == 2  # what is asked may be found, and stays a question
     go(page, "a whole network")
-    assert page.url.endswith("01_rnn_bottleneck.html#exercise-1-2-a-whole-network")
+    assert page.url.endswith("01_rnn_bottleneck.html#exercise-1-1-a-whole-network")
     go(page, "elman structure")
     assert page.url.endswith("references.html#elman1990")
     assert page.trouble == []
